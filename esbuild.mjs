@@ -1,11 +1,12 @@
 /**
  * Bundles the product into `dist/`.
  *
- * The editor loads CommonJS, and what `activate()` does not need must not be loaded by it (P1). So the sources are
- * bundled as ES modules, where esbuild splits at every dynamic `import()` and shares what several parts need. Rollup
- * then joins the pieces that are always loaded together, as CommonJS: it knows what is loaded already when a part is
- * asked for, which leaves a third of the files (P8). A module exists once at run time, whichever part asks for it.
- * The build fails if a package of node_modules gets onto the path of `activate()`.
+ * The editor loads CommonJS, and what `activate()` does not need must not be loaded by it (P1). So
+ * the sources are bundled as ES modules, where esbuild splits at every dynamic `import()` and
+ * shares what several parts need. Rollup then joins the pieces that are always loaded together, as
+ * CommonJS: it knows what is loaded already when a part is asked for, which leaves a third of the
+ * files (P8). A module exists once at run time, whichever part asks for it. The build fails if a
+ * package of node_modules gets onto the path of `activate()`.
  */
 import { build, context, transform } from 'esbuild';
 import { rollup } from 'rollup';
@@ -53,7 +54,10 @@ const parts = {
 /** A program that runs alone, as small and as quick to start as can be. */
 const guardian = {
   ...common,
-  entryPoints: existing(['src/core/processes/guardianMain.ts']).map((path) => ({ in: path, out: 'guardian' })),
+  entryPoints: existing(['src/core/processes/guardianMain.ts']).map((path) => ({
+    in: path,
+    out: 'guardian',
+  })),
   format: 'cjs',
   sourcemap: production ? false : 'inline',
 };
@@ -72,7 +76,10 @@ const webview = {
 /** Parts that stand alone. */
 const programs = [guardian, webview];
 
-/** Returns the chunks of Rollup for the outputs of esbuild. The ids of their modules are the paths of these outputs. */
+/**
+ * Returns the chunks of Rollup for the outputs of esbuild. The ids of their modules are the paths
+ * of these outputs.
+ */
 async function joined({ outputFiles, metafile }) {
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
   const isRoot = ({ entryPoint }) => [...parts.entryPoints, ...loadedAlone].includes(entryPoint);
@@ -86,7 +93,9 @@ async function joined({ outputFiles, metafile }) {
     load: (path) => ({ code: texts.get(path), map: mapIn(texts.get(path)) }),
   };
   const bundle = await rollup({
-    input: Object.fromEntries(roots.map(([path]) => [path.slice('dist/'.length, -'.js'.length), join(root, path)])),
+    input: Object.fromEntries(
+      roots.map(([path]) => [path.slice('dist/'.length, -'.js'.length), join(root, path)]),
+    ),
     plugins: [fromEsbuild],
     // esbuild has left out what nothing uses.
     treeshake: false,
@@ -96,7 +105,8 @@ async function joined({ outputFiles, metafile }) {
     dir: outdir,
     format: 'cjs',
     chunkFileNames: 'chunks/[name].js',
-    // `import()` of a part becomes `require`, which the editor serves faster than its ES module loader.
+    // `import()` of a part becomes `require`, which the editor serves faster than its ES module
+    // loader.
     dynamicImportInCjs: false,
     // The API of the editor is used as it is; the modules of Node have a default export.
     interop: (id) => (id === 'vscode' ? 'esModule' : 'default'),
@@ -115,14 +125,17 @@ function mapIn(text) {
 
 /** The files of a chunk, in the JavaScript of the oldest Node. */
 async function filesOf({ fileName, code, map }) {
-  const whole = await transform(map ? `${code}${mapStart}${Buffer.from(map.toString()).toString('base64')}` : code, {
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    minify: production,
-    sourcemap: production ? false : 'external',
-    sourcefile: basename(fileName),
-  });
+  const whole = await transform(
+    map ? `${code}${mapStart}${Buffer.from(map.toString()).toString('base64')}` : code,
+    {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      minify: production,
+      sourcemap: production ? false : 'external',
+      sourcefile: basename(fileName),
+    },
+  );
   const path = join(outdir, fileName);
   if (production) return [{ path, text: whole.code }];
   return [
@@ -140,7 +153,9 @@ function loadedBy(chunks, metafile, fileName) {
     if (!chunk || seen.has(name)) return;
     seen.add(name);
     for (const path of chunk.moduleIds) {
-      Object.keys(metafile.outputs[relative(root, path)].inputs).forEach((input) => sources.add(input));
+      Object.keys(metafile.outputs[relative(root, path)].inputs).forEach((input) =>
+        sources.add(input),
+      );
     }
     chunk.imports.forEach(visit);
   };
@@ -149,9 +164,13 @@ function loadedBy(chunks, metafile, fileName) {
 }
 
 function refusePackagesOnActivation(chunks, metafile) {
-  const packages = loadedBy(chunks, metafile, 'extension.js').filter((path) => path.includes('node_modules/'));
+  const packages = loadedBy(chunks, metafile, 'extension.js').filter((path) =>
+    path.includes('node_modules/'),
+  );
   if (packages.length === 0) return;
-  throw new Error(`Loaded by activate(), which must load no package (P1):\n  ${packages.join('\n  ')}`);
+  throw new Error(
+    `Loaded by activate(), which must load no package (P1):\n  ${packages.join('\n  ')}`,
+  );
 }
 
 const mitTerms = `Permission is hereby granted, free of charge, to any person obtaining a copy
@@ -173,27 +192,40 @@ OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.`;
 
 /**
- * Returns the text of the licences, because the bundles are copies of the packages. Fails for a package without one.
+ * Returns the text of the licences, because the bundles are copies of the packages. Fails for a
+ * package without one.
  * @param metafiles of everything that is built
  */
 async function licencesOf(metafiles) {
-  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((each) => Object.keys(each.inputs)));
-  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? []);
+  const inputs = metafiles.flatMap(({ outputs }) =>
+    Object.values(outputs).flatMap((each) => Object.keys(each.inputs)),
+  );
+  const folders = inputs.flatMap(
+    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? [],
+  );
   const texts = await Promise.all(
-    [...new Set(folders)].sort((a, b) => (a < b ? -1 : 1)).map((folder) => licenceOf(join(root, folder))),
+    [...new Set(folders)]
+      .sort((a, b) => (a < b ? -1 : 1))
+      .map((folder) => licenceOf(join(root, folder))),
   );
   const head = 'MCP Toolsets contains code of these packages, under these licences.\n';
   return [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 async function licenceOf(folder) {
-  const { name, version, license, author } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  const names = (await readdir(folder)).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file)).sort();
+  const { name, version, license, author } = JSON.parse(
+    await readFile(join(folder, 'package.json'), 'utf8'),
+  );
+  const names = (await readdir(folder))
+    .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
+    .sort();
   const texts = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')));
   if (texts.length === 0) {
     // Some packages only name this licence. Its terms are the same everywhere.
     if (license !== 'MIT') throw new Error(`${folder} has no licence, so it must not be bundled.`);
-    texts.push(`MIT License\n\nCopyright (c) ${author?.name ?? author ?? `the authors of ${name}`}\n\n${mitTerms}`);
+    texts.push(
+      `MIT License\n\nCopyright (c) ${author?.name ?? author ?? `the authors of ${name}`}\n\n${mitTerms}`,
+    );
   }
   return `${name} ${version} (${license})\n\n${texts.map((text) => text.trim()).join('\n\n')}\n`;
 }
@@ -226,7 +258,9 @@ async function finish(partsResult) {
   await write(files);
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   for (const { path, text } of scripts) {
-    console.log(`${relative(root, path).padEnd(40)} ${(Buffer.byteLength(text) / 1024).toFixed(1).padStart(8)} kB`);
+    console.log(
+      `${relative(root, path).padEnd(40)} ${(Buffer.byteLength(text) / 1024).toFixed(1).padStart(8)} kB`,
+    );
   }
 }
 

@@ -1,13 +1,15 @@
 /**
- * Makes the page that the editor and the marketplaces show, from `README.md`. The editor drops every picture and link that
- * has no `https:` address, so the page has none of them. Once the repository has an address, vsce can complete them.
+ * Makes the page that the editor and the marketplaces show, from `README.md`. The editor drops
+ * every picture and link that has no `https:` address, so the page has none of them. Once the
+ * repository has an address, vsce can complete them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The text between `<!-- repository -->` and `<!-- /repository -->` is left out. The text in `<!-- extension … -->` is on this
- * page only. A link to a page becomes its own words, or the title under which *Open Documentation…* lists the page.
+ * The text between `<!-- repository -->` and `<!-- /repository -->` is left out. The text in `<!--
+ * extension … -->` is on this page only. A link to a page becomes its own words, or the title under
+ * which *Open Documentation…* lists the page.
  *
  * @param {string} root the repository
  * @returns {string} Markdown

@@ -1,6 +1,6 @@
 /**
- * The programs that the package needs on Windows, for each processor: an install brings that of its own system alone,
- * so they are fetched as the lock file has them.
+ * The programs that the package needs on Windows, for each processor: an install brings that of its
+ * own system alone, so they are fetched as the lock file has them.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,8 @@ export async function windowsBinaries(root) {
       const digest = createHash('sha512')
         .update(await readFile(archive))
         .digest('base64');
-      if (integrity !== `sha512-${digest}`) throw new Error(`${name}@${version} is not what package-lock.json has`);
+      if (integrity !== `sha512-${digest}`)
+        throw new Error(`${name}@${version} is not what package-lock.json has`);
       const { stdout: listing } = await run('tar', ['-tzf', archive]);
       for (const path of listing.split(/\r?\n/).filter(isNeeded)) {
         const options = { encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 };

@@ -1,6 +1,7 @@
 /**
- * Makes the extension's packages from `dist/`: one for each processor that Windows runs on, with the program for job
- * objects, and one for all other systems without it. The marketplace gives each editor its own.
+ * Makes the extension's packages from `dist/`: one for each processor that Windows runs on, with
+ * the program for job objects, and one for all other systems without it. The marketplace gives each
+ * editor its own.
  *
  *     node esbuild.mjs --production && node package.mjs
  */

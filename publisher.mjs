@@ -1,6 +1,7 @@
 /**
- * Bundles the program that publishes to the Visual Studio Marketplace into `publisher/vsce.cjs`. The publishing job of
- * `release.yml` runs this one file and installs nothing. All of its code is in `package-lock.json`.
+ * Bundles the program that publishes to the Visual Studio Marketplace into `publisher/vsce.cjs`.
+ * The publishing job of `release.yml` runs this one file and installs nothing. All of its code is
+ * in `package-lock.json`.
  */
 import { build } from 'esbuild';
 import { dirname } from 'node:path';

@@ -1,12 +1,24 @@
 #!/usr/bin/env node
-/** The core without an editor (H1). A command starts only the servers that it needs, and ends everything before it exits. */
+/**
+ * The core without an editor (H1). A command starts only the servers that it needs, and ends
+ * everything before it exits.
+ */
 import path from 'node:path';
 import { hasHome, homedir } from './core/base/home.js';
 import { leadsOut, nearestFolder, readConfig } from './cli/configFile.js';
 import { importFile, writeEntries } from './cli/changeCommands.js';
 import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
 import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
-import { complain, complainOf, complainOfDefect, misuse, print, report, toJson, usage } from './cli/output.js';
+import {
+  complain,
+  complainOf,
+  complainOfDefect,
+  misuse,
+  print,
+  report,
+  toJson,
+  usage,
+} from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isBroken, statusTable, tokenLines } from './cli/render.js';
@@ -15,7 +27,10 @@ import { forgetNpm } from './core/processes/environment.js';
 import { withServers, type Run } from './cli/withHost.js';
 import { version } from '../package.json';
 
-/** The exit codes: 0 is success, 1 is a problem of the config, the servers or the call, and 2 is a wrong command line. */
+/**
+ * The exit codes: 0 is success, 1 is a problem of the config, the servers or the call, and 2 is a
+ * wrong command line.
+ */
 async function main(argv: string[]): Promise<number> {
   let parsed;
   try {
@@ -28,30 +43,39 @@ async function main(argv: string[]): Promise<number> {
   if (values.help) return print(usage.trimEnd());
   const [name, ...words] = positionals;
   for (const option of name === 'connect' ? (['folder', 'token-file'] as const) : []) {
-    if (!leadsOut(values[option] ?? '.', process.cwd(), homedir(), require.main?.filename)) continue;
+    if (!leadsOut(values[option] ?? '.', process.cwd(), homedir(), require.main?.filename))
+      continue;
     const why =
       'an entry of a repository must not reach your other folders. Start ~/.minds/bin/mcp-toolsets.js with node';
     return misuse(`In a repository, \`connect\` takes no --${option} outside it: ${why}.`);
   }
-  const folder = path.resolve(values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'));
+  const folder = path.resolve(
+    values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'),
+  );
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
   const permissions = await PersonsPermissions.read(homedir(), values, name === 'connect');
   if (typeof permissions === 'string') return complain(permissions);
   if (name === undefined) return misuse('A command is missing.');
   const command = commands.get(name);
   if (!command) return misuse(`Unknown command "${name}".`);
-  if (command.needs !== undefined && words.length === 0) return misuse(`${command.needs} is missing.`);
+  if (command.needs !== undefined && words.length === 0)
+    return misuse(`${command.needs} is missing.`);
   const tooMuch = words[command.most ?? words.length];
   if (tooMuch !== undefined) return misuse(`\`${name}\` does not take the argument "${tooMuch}".`);
   const takes = [...everyCommand, ...(command.takes ?? [])];
   const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken !== undefined) {
-    const why = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+    const why =
+      'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
     const isConsent = name === 'connect' && consents.includes(untaken);
-    return misuse(`\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`);
+    return misuse(
+      `\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`,
+    );
   }
   if (!hasHome()) {
-    complain('HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.');
+    complain(
+      'HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.',
+    );
     if (!command.needsNoHome || values.start) return 1;
   }
   serves = command.serves === true;
@@ -85,7 +109,10 @@ interface Command {
   readonly does: Does;
 }
 
-function lazily<Name extends string>(part: () => Promise<Readonly<Record<Name, Does>>>, name: Name): Does {
+function lazily<Name extends string>(
+  part: () => Promise<Readonly<Record<Name, Does>>>,
+  name: Name,
+): Does {
   return async (...given) => await (await part())[name](...given);
 }
 
@@ -103,9 +130,22 @@ const commands = new Map<string, Command>(
     resources: { most: 1, takes: starting, does: resources },
     read: { needs: 'The URI of a resource', most: 1, takes: [...starting, 'server'], does: read },
     prompts: { most: 1, takes: starting, does: prompts },
-    prompt: { needs: 'The name of a prompt', most: 2, takes: [...starting, 'server'], does: prompt },
-    explain: { needs: 'The name of a tool', most: 1, takes: starting, does: lazily(explaining, 'explainTool') },
-    approve: { takes: [...permissionOptions, 'yes'], does: lazily(() => import('./cli/approveCommand.js'), 'approve') },
+    prompt: {
+      needs: 'The name of a prompt',
+      most: 2,
+      takes: [...starting, 'server'],
+      does: prompt,
+    },
+    explain: {
+      needs: 'The name of a tool',
+      most: 1,
+      takes: starting,
+      does: lazily(explaining, 'explainTool'),
+    },
+    approve: {
+      takes: [...permissionOptions, 'yes'],
+      does: lazily(() => import('./cli/approveCommand.js'), 'approve'),
+    },
     serve: {
       most: 0,
       takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed'],
@@ -120,8 +160,17 @@ const commands = new Map<string, Command>(
     },
     engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
     stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
-    entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'yes', 'token-file'], does: writeEntries },
-    calls: { most: 2, takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'], does: lazily(record, 'calls') },
+    entries: {
+      needs: 'The name of an agent',
+      most: 1,
+      takes: ['write', 'yes', 'token-file'],
+      does: writeEntries,
+    },
+    calls: {
+      most: 2,
+      takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
+      does: lazily(record, 'calls'),
+    },
     record: { needsNoHome: true, serves: true, does: lazily(cassettes, 'record') },
     replay: {
       needs: 'The file of a cassette',
@@ -140,11 +189,19 @@ async function status(run: Run, _: Words, options: Options): Promise<number> {
   return withServers(run, ({ host: { snapshot } }) => {
     const { servers, problems } = snapshot;
     // These are in no row of the table.
-    const others = problems.filter((one) => one.severity === 'error' && !servers.some(({ id }) => id === one.server));
+    const others = problems.filter(
+      (one) => one.severity === 'error' && !servers.some(({ id }) => id === one.server),
+    );
     complainOf(others);
-    const shown = gateways.map(({ program, pid, since, clients }) => ({ ...program, pid, since, clients }));
+    const shown = gateways.map(({ program, pid, since, clients }) => ({
+      ...program,
+      pid,
+      since,
+      clients,
+    }));
     print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
-    if (!run.json) for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways)]) print(line);
+    if (!run.json)
+      for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways)]) print(line);
     return others.length > 0 || servers.some(isBroken) ? 1 : 0;
   });
 }

@@ -1,4 +1,7 @@
-/** Builds the shell and wires its parts. `import()` loads the rest, because `activate` must return within 10 ms (P1). */
+/**
+ * Builds the shell and wires its parts. `import()` loads the rest, because `activate` must return
+ * within 10 ms (P1).
+ */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { version } from '../package.json';
@@ -64,7 +67,8 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(keepSettings());
   const clock = systemClock;
   const logs = new Logs(hostSettings.trace);
-  const failed = (what: string) => (error: unknown) => logs.host.write('error', `${what}: ${asText(error)}`);
+  const failed = (what: string) => (error: unknown) =>
+    logs.host.write('error', `${what}: ${asText(error)}`);
   const storage = storageFolder(context);
   const offers = new OfferLedger({
     storage: context.workspaceState,
@@ -83,10 +87,18 @@ export function activate(context: vscode.ExtensionContext): void {
   const editor = new LastClient({
     get: () => context.globalState.get(editorCapabilities),
     update: (capabilities) => context.globalState.update(editorCapabilities, capabilities),
-    roots: () => (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
+    roots: () =>
+      (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({
+        uri: uri.toString(),
+        name,
+      })),
     usual: usualOfEditor,
   });
-  const secrets = new EnteredSecrets(context.secrets, clock, failed('The secrets that were entered could not be read'));
+  const secrets = new EnteredSecrets(
+    context.secrets,
+    clock,
+    failed('The secrets that were entered could not be read'),
+  );
   const titles = new ConversationTitles(storage, () => clock.now());
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
@@ -120,15 +132,23 @@ export function activate(context: vscode.ExtensionContext): void {
           store: (losses) => void context.workspaceState.update('conversations', losses),
           isConversation: (conversation) => !isTrial(conversation),
         }),
-        toolPermissions: { settings: toolPermissions, ask: (call, signal) => askForCall(call, signal, titles) },
+        toolPermissions: {
+          settings: toolPermissions,
+          ask: (call, signal) => askForCall(call, signal, titles),
+        },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
-        address: { workspace: workspaceName(), editor: vscode.env.appName, secrets: context.secrets },
+        address: {
+          workspace: workspaceName(),
+          editor: vscode.env.appName,
+          secrets: context.secrets,
+        },
         others: agentsOptions(),
         ...hostSettings,
       });
     },
-    onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
+    onFailure: (error) =>
+      void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
   running = slot;
   const shell: Shell = { context, slot, clock, logs, secrets, titles, storage };
@@ -146,7 +166,9 @@ export function activate(context: vscode.ExtensionContext): void {
     registerReviewAnswers(),
     askForApprovals(slot, ledger),
     showChangedOffers(slot, offers),
-    showTree(shell, async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows)),
+    showTree(shell, async (rows) =>
+      (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows),
+    ),
     pages,
     showCalls(shell, pages, () => (folder === undefined ? undefined : callFileOf(folder, home))),
     showStatusBar(slot),
@@ -163,14 +185,21 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
     vscode.workspace.onDidChangeWorkspaceFolders(recheck),
     onDidChangeSettings(['mcpToolsets.changedTools'], () => offers.recheck()),
-    onDidChangeSettings(['mcpToolsets.start', 'mcpToolsets.problems.filteredTools', 'chat.mcp'], reapply),
+    onDidChangeSettings(
+      ['mcpToolsets.start', 'mcpToolsets.problems.filteredTools', 'chat.mcp'],
+      reapply,
+    ),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
-  // Later, because watching files is the most expensive part of the start, and nothing waits for it.
+  // Later, because watching files is the most expensive part of the start, and nothing waits for
+  // it.
   setImmediate(() => slot.start());
 }
 
-async function keptOffers(folder: string, onFailure: (error: unknown) => void): Promise<OfferFiles> {
+async function keptOffers(
+  folder: string,
+  onFailure: (error: unknown) => void,
+): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
   return await OfferFiles.open(folder, onFailure);
 }

@@ -1,4 +1,7 @@
-/** `mcp-toolsets approve`: shows and approves the waiting launches (S1), or shows and accepts changed offers (S3). */
+/**
+ * `mcp-toolsets approve`: shows and approves the waiting launches (S1), or shows and accepts
+ * changed offers (S3).
+ */
 import { readConfig } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
@@ -15,7 +18,8 @@ import { noClient, type ExpectedClient, type Fields } from '../core/protocol/cli
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
   const { servers, problems } = readConfig(run.folder);
-  const isAbout = (server: string | undefined): boolean => server === undefined || names.includes(server);
+  const isAbout = (server: string | undefined): boolean =>
+    server === undefined || names.includes(server);
   const wrong = problems.filter(({ severity, server }) => severity === 'error' && isAbout(server));
   complainOf(inOrder(wrong));
   const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
@@ -25,7 +29,9 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   const interruption = new Interruption();
   try {
     if (approvals.ledger.problem !== undefined) return complain('Nothing is approved.');
-    const waiting = approvals.waiting(servers.filter(({ id }) => names.length === 0 || names.includes(id)));
+    const waiting = approvals.waiting(
+      servers.filter(({ id }) => names.length === 0 || names.includes(id)),
+    );
     if (waiting.length === 0) {
       if (names.length > 0) return await acceptChanges(run, names, yes);
       return print(run.json ? '[]' : 'No server waits for approval.');
@@ -34,7 +40,9 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
     const isAsked = !yes && isTerminal();
     if (!isAsked && !run.json) print(approvals.review(waiting));
     if (!isAsked && !yes) {
-      return complain('Nothing is approved: whether these may start is asked at a terminal, or said by --yes.');
+      return complain(
+        'Nothing is approved: whether these may start is asked at a terminal, or said by --yes.',
+      );
     }
     const agreed = yes ? waiting : await approvals.agreed(waiting, interruption.signal);
     if (agreed.length === 0) return complain('Nothing is approved.');
@@ -58,13 +66,18 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     const changed = host.snapshot.servers
       .filter(({ id }) => names.includes(id))
       .flatMap(({ changedOffers }) => changedOffers);
-    const changes = (await Promise.all(changed.map((name) => offers.changeOf(name)))).flatMap((change) => change ?? []);
+    const changes = (await Promise.all(changed.map((name) => offers.changeOf(name)))).flatMap(
+      (change) => change ?? [],
+    );
     if (changes.length === 0) return 0;
     shown = [...shown, ...changes];
     const { now, before } = offerReview(changes, (file) => file);
-    const review = before === undefined ? now : `As it was accepted:\n\n${before}\nAs it is now:\n\n${now}`;
+    const review =
+      before === undefined ? now : `As it was accepted:\n\n${before}\nAs it is now:\n\n${now}`;
     if (!run.json && (yes || !isTerminal())) print(review);
-    const about = changes.map(({ server, kind, original }) => `${server}: ${kind} ${original}`).join(', ');
+    const about = changes
+      .map(({ server, kind, original }) => `${server}: ${kind} ${original}`)
+      .join(', ');
     const agreement = { review, about: [about], question: 'Accept this as it is shown now?' };
     if (!yes && !(await agreesOnTerminal(agreement, signal))) {
       return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
@@ -73,10 +86,17 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     await offers.stored();
     return run.json ? 0 : print('Accepted. `serve` and `connect` know it when they start next.');
   };
-  // Some servers list more for clients that can do more, so each kind of client has its own baseline.
+  // Some servers list more for clients that can do more, so each kind of client has its own
+  // baseline.
   for (const declared of ['{}', ...offers.declaredFor(names)]) {
-    const expects = (): ExpectedClient => ({ ...noClient, capabilities: JSON.parse(declared) as Fields });
-    const code = await withHost({ ...run, only, offerReview: offers, expects, asks: false, approve: false }, accept);
+    const expects = (): ExpectedClient => ({
+      ...noClient,
+      capabilities: JSON.parse(declared) as Fields,
+    });
+    const code = await withHost(
+      { ...run, only, offerReview: offers, expects, asks: false, approve: false },
+      accept,
+    );
     if (code !== 0) return code;
   }
   if (run.json) return print(toJson(shown));

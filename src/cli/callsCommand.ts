@@ -1,4 +1,7 @@
-/** `mcp-toolsets calls`: the facts of the last calls of a folder, by every agent and program (`core/files/callFile`). */
+/**
+ * `mcp-toolsets calls`: the facts of the last calls of a folder, by every agent and program
+ * (`core/files/callFile`).
+ */
 import { link } from 'node:fs/promises';
 import path from 'node:path';
 import { isCall, lastFacts, type Fact } from '../core/calls/fact.js';
@@ -24,16 +27,24 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
     return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
   }
   const last = Number(request.last ?? Number.MAX_SAFE_INTEGER);
-  if (!(last > 0 && Number.isSafeInteger(last))) return misuse(`"${request.last}" is no number of calls.`);
+  if (!(last > 0 && Number.isSafeInteger(last)))
+    return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());
   const since = age === undefined ? undefined : systemClock.now() - age;
-  const filter: FactFilter = { server: request.server, agent: request.agent, failed: request.failed, since };
+  const filter: FactFilter = {
+    server: request.server,
+    agent: request.agent,
+    failed: request.failed,
+    since,
+  };
   try {
     const lines = await callLines(file);
     const found = factsIn(lines, filter).slice(-last);
     if (target !== undefined) return await exported(path.resolve(target), found);
     if (found.length === 0 && !request.follow && !run.json)
-      return print(lines.length === 0 ? 'No calls are recorded.' : 'No recorded call fits these options.');
+      return print(
+        lines.length === 0 ? 'No calls are recorded.' : 'No recorded call fits these options.',
+      );
     show(run, found);
     return request.follow ? await follow(run, file, filter, lines.at(-1)) : 0;
   } catch (error) {
@@ -52,12 +63,21 @@ async function exported(file: string, facts: readonly Fact[]): Promise<number> {
     return complain(`${file} cannot be written: ${reasonOf(error)}.`);
   }
   const made = facts.filter(isCall).length;
-  const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+  const counted = (count: number, what: string): string =>
+    `${count} ${what}${count === 1 ? '' : 's'}`;
   return print(`${counted(made, 'call')} and ${counted(facts.length - made, 'event')} in ${file}`);
 }
 
-/** Shows each new fact until the person or the reader of the output ends the command. @param shown the last line that was shown */
-async function follow(run: Run, file: string, filter: FactFilter, shown: string | undefined): Promise<number> {
+/**
+ * Shows each new fact until the person or the reader of the output ends the command. @param shown
+ * the last line that was shown
+ */
+async function follow(
+  run: Run,
+  file: string,
+  filter: FactFilter,
+  shown: string | undefined,
+): Promise<number> {
   let before = shown;
   const interruption = new Interruption();
   const following = followCalls(file, systemClock, (lines) => {
@@ -85,7 +105,12 @@ function wordsOf(fact: Fact): string[] {
   if (!isCall(fact)) return [fact.event, '', fact.instance ?? fact.toolset];
   const { outcome, agent, toolset, tool, took, method } = fact;
   const what = method === undefined ? tool : `${method} ${tool}`;
-  return [outcome, `${took} ms`, `${what} of ${toolset}`, agent === '' ? 'a program without a name' : agent];
+  return [
+    outcome,
+    `${took} ms`,
+    `${what} of ${toolset}`,
+    agent === '' ? 'a program without a name' : agent,
+  ];
 }
 
 function lineOf(fact: Fact): string {

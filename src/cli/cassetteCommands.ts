@@ -1,4 +1,6 @@
-/** `mcp-toolsets record` and `replay`: stdio servers that write a cassette, or answer from it (H1a). */
+/**
+ * `mcp-toolsets record` and `replay`: stdio servers that write a cassette, or answer from it (H1a).
+ */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
@@ -9,7 +11,14 @@ import { Redactor } from '../core/base/log.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { isSecretVariable } from '../core/base/secretNames.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
-import { entryLines, headLine, messagesIn, parseCassette, type Side, Player } from '../core/cassette/cassette.js';
+import {
+  entryLines,
+  headLine,
+  messagesIn,
+  parseCassette,
+  type Side,
+  Player,
+} from '../core/cassette/cassette.js';
 import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
 import { Guardian } from '../core/processes/guardian.js';
 import { Jobs } from '../core/processes/jobs.js';
@@ -25,11 +34,15 @@ const longestLine = 64 << 20;
 export async function record(run: Run, [file, ...words]: Words): Promise<number> {
   const [command, ...args] = words;
   if (file === undefined || command === undefined) {
-    return misuse('`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.');
+    return misuse(
+      '`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.',
+    );
   }
   const { env, execPath, platform } = process;
   const redactor = new Redactor();
-  const secrets = Object.entries(env).filter(([name, value = '']) => value !== '' && isSecretVariable(name, value));
+  const secrets = Object.entries(env).filter(
+    ([name, value = '']) => value !== '' && isSecretVariable(name, value),
+  );
   redactor.register(secrets.map(([, value = '']) => value));
   let cassette: WriteStream;
   try {
@@ -39,9 +52,19 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
   }
   const session = randomBytes(6).toString('hex');
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const keeper = platform === 'win32' ? new Jobs() : new Guardian({ mark, script: run.guardianScript, execPath, env });
+  const keeper =
+    platform === 'win32'
+      ? new Jobs()
+      : new Guardian({ mark, script: run.guardianScript, execPath, env });
   const interruption = new Interruption();
-  const started = await startProcess({ command, args, cwd: process.cwd(), env, mark: `${mark}1.`, keeper });
+  const started = await startProcess({
+    command,
+    args,
+    cwd: process.cwd(),
+    env,
+    mark: `${mark}1.`,
+    keeper,
+  });
   try {
     if (started.kind === 'notStarted')
       return complain(`"${command}" could not be started: ${reasonOf(started.error)}.`);

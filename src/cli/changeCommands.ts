@@ -1,7 +1,13 @@
 /** `mcp-toolsets import` and `entries`: show a change of a file, and write it on request. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { agentKinds, agents, launcherFor, type AgentKind, type Launcher } from '../core/agents/agents.js';
+import {
+  agentKinds,
+  agents,
+  launcherFor,
+  type AgentKind,
+  type Launcher,
+} from '../core/agents/agents.js';
 import { planEntries } from '../core/agents/planEntries.js';
 import { homedir } from '../core/base/home.js';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
@@ -29,7 +35,11 @@ import type { Run } from './withHost.js';
 type Place = Readonly<Record<'root' | 'file' | 'label', string>>;
 type Change = Place & Readonly<Record<'before' | 'after' | 'report', string>>;
 
-function changeOf(place: Place, before = '', { after, report }: Pick<Change, 'after' | 'report'>): Change {
+function changeOf(
+  place: Place,
+  before = '',
+  { after, report }: Pick<Change, 'after' | 'report'>,
+): Change {
   return { ...place, before, after: markedAs(before, after), report };
 }
 
@@ -41,10 +51,16 @@ function show({ file, label, before, after, report }: Change, isWritten: boolean
   if (after !== before) print(lineDifference(before, after, label));
   complainLines(report.trimEnd());
   if (after === before) return;
-  complainLines(`\n${isWritten ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}`);
+  complainLines(
+    `\n${isWritten ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}`,
+  );
 }
 
-export function importFile({ folder, json }: Run, [label = '']: Words, { format: name, write }: Options): number {
+export function importFile(
+  { folder, json }: Run,
+  [label = '']: Words,
+  { format: name, write }: Options,
+): number {
   const format = importFormats.find((known) => known === name);
   if (name !== undefined && !format) {
     return misuse(`Unknown format "${name}". Known formats: ${importFormats.join(', ')}.`);
@@ -76,7 +92,10 @@ export function importFile({ folder, json }: Run, [label = '']: Words, { format:
   }
 }
 
-/** Returns the command of the entries and the command line that the launcher has to know, or why there is none (G6e). */
+/**
+ * Returns the command of the entries and the command line that the launcher has to know, or why
+ * there is none (G6e).
+ */
 function startOf(
   agent: AgentKind,
   { folder, guardianScript }: Run,
@@ -98,8 +117,15 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
   const agent = agentKinds.find((kind) => kind === name);
   if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
-  const place = agents[agent].place({ folder: run.folder, home, configHome: process.env['XDG_CONFIG_HOME'] });
-  if (!place) return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
+  const place = agents[agent].place({
+    folder: run.folder,
+    home,
+    configHome: process.env['XDG_CONFIG_HOME'],
+  });
+  if (!place)
+    return complain(
+      'This agent keeps its servers in a file of the folder, but no folder is given.',
+    );
   const { file } = place;
   const approvals = await FolderApprovals.open(run.folder);
   const interruption = new Interruption();
@@ -110,10 +136,14 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     const ofFiles = problems.filter(isOfFile);
     if (ofFiles.length > 0) {
       complainOf(inOrder(ofFiles));
-      return complain('Nothing was written: the toolsets are not known until you correct the config file.');
+      return complain(
+        'Nothing was written: the toolsets are not known until you correct the config file.',
+      );
     }
     // An invalid id is a problem of the file, and names no toolset.
-    const servers = configured.filter((server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id));
+    const servers = configured.filter(
+      (server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id),
+    );
     const start = startOf(agent, run, home);
     if (typeof start === 'string') return complain(`Nothing was written: ${start}.`);
     const plan = planEntries({
@@ -130,13 +160,19 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     const starts = approvals.waiting(servers);
     const isAsked = write && !yes && isTerminal();
     if (starts.length > 0 && !run.json && !isAsked) {
-      complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
+      complainLines(
+        `These entries start what you have not approved.\n\n${approvals.review(starts)}`,
+      );
     }
     if (write) writeChange(change);
     if (write && start.cli !== undefined) await writeLauncher(home, start.cli);
     if (run.json) print(toJson({ file, entries: plan.entries, starts, written: write }));
     else show(change, write);
-    const agreed = yes ? starts : isAsked ? await approvals.agreed(starts, interruption.signal) : [];
+    const agreed = yes
+      ? starts
+      : isAsked
+        ? await approvals.agreed(starts, interruption.signal)
+        : [];
     if (!(await approvals.approve(agreed))) return 1;
     const left = starts.filter((launch) => !agreed.includes(launch));
     if (left.length > 0) complain(approvals.waitingLine(left));

@@ -2,7 +2,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { homedir } from '../core/base/home.js';
-import { FileRefused, largestConfigFile, readTextFileSync, type Decode } from '../core/base/textFile.js';
+import {
+  FileRefused,
+  largestConfigFile,
+  readTextFileSync,
+  type Decode,
+} from '../core/base/textFile.js';
 import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
@@ -17,7 +22,10 @@ import { secretOf } from './keyring.js';
 /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
 type ConfigFiles = Readonly<{ sources: readonly SourceText[]; problems: readonly Problem[] }>;
 
-/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
+/**
+ * The environment of every command. Secrets come from the keyring or from environment variables
+ * (C2).
+ */
 export const configDeps: ConfigDeps = {
   env: process.env,
   directoryExists,
@@ -27,7 +35,9 @@ export const configDeps: ConfigDeps = {
 };
 
 /** Parses the config files too, so the problems include their contents. */
-export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
+export function readConfig(
+  folder: string,
+): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
   const { sources, problems } = readConfigFiles(folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
   return { sources, servers: model.servers, problems: [...problems, ...found] };
@@ -47,7 +57,10 @@ export function readConfigFiles(folder: string): ConfigFiles {
   return { sources, problems };
 }
 
-/** Returns the nearest folder with a config file (G6b). Others may write a folder above `start`, such as `/tmp`. */
+/**
+ * Returns the nearest folder with a config file (G6b). Others may write a folder above `start`,
+ * such as `/tmp`.
+ */
 export function nearestFolder(start: string, home: string): string {
   let nearest: string | undefined;
   for (const folder of foldersUp(start)) {
@@ -62,24 +75,37 @@ export function nearestFolder(start: string, home: string): string {
 }
 
 /**
- * True if a path of a command line may lead out of the repository of `start`. An agent starts the entries of a repository,
- * and these must not reach the person's other folders (G6f). Entries outside it start the launcher by its path.
+ * True if a path of a command line may lead out of the repository of `start`. An agent starts the
+ * entries of a repository, and these must not reach the person's other folders (G6f). Entries
+ * outside it start the launcher by its path.
  * @param script that Node started, if it started a file
  */
-export function leadsOut(file: string, start: string, home: string, script: string | undefined): boolean {
+export function leadsOut(
+  file: string,
+  start: string,
+  home: string,
+  script: string | undefined,
+): boolean {
   if (script !== undefined && samePath(script, launcherPath(home))) return false;
   const root = foldersUp(start).find((folder) => existsSync(path.join(folder, '.git')));
   if (root === undefined || isInside(file, root)) return false;
-  const [one, other] = [start, file].map((folder) => worktreeOf(path.join(folder, mindsPath))?.repository);
+  const [one, other] = [start, file].map(
+    (folder) => worktreeOf(path.join(folder, mindsPath))?.repository,
+  );
   return one === undefined || one !== other;
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */
-export function textIfThere(file: string, most = largestConfigFile, decode?: Decode): string | undefined {
+export function textIfThere(
+  file: string,
+  most = largestConfigFile,
+  decode?: Decode,
+): string | undefined {
   try {
     return readTextFileSync(file, most, decode);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return undefined;
     throw error;
   }
 }

@@ -1,4 +1,7 @@
-/** `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved elsewhere (S1i). */
+/**
+ * `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved
+ * elsewhere (S1i).
+ */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../core/base/clock.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
@@ -26,7 +29,10 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
   let ended: Promise<unknown> | undefined;
   const alone = (): Promise<GatewayAddress> =>
     new Promise((resolve, reject) => {
-      ended = serveAlone(run, toolset, holdChanged, { signal: ending.signal, onReady: resolve }).catch(reject);
+      ended = serveAlone(run, toolset, holdChanged, {
+        signal: ending.signal,
+        onReady: resolve,
+      }).catch(reject);
     });
   // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;
@@ -35,7 +41,10 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
     const base = found ? { url: urlOf(found.port), token: found.token } : await (own ??= alone());
     const isConfigured = readConfigFiles(run.folder).sources.some(({ text }) => text !== undefined);
     // Without a config file, the instructions of all toolsets say how to begin.
-    return { ...base, url: `${base.url}/mcp${toolset === undefined || !isConfigured ? '' : `/${toolset}`}` };
+    return {
+      ...base,
+      url: `${base.url}/mcp${toolset === undefined || !isConfigured ? '' : `/${toolset}`}`,
+    };
   };
   const bridge = new Bridge({
     input: process.stdin,
@@ -54,7 +63,10 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 
-/** Returns the gateway of an editor, of `serve` or of the engine. Starts an engine for a config file, unless one runs. */
+/**
+ * Returns the gateway of an editor, of `serve` or of the engine. Starts an engine for a config
+ * file, unless one runs.
+ */
 async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undefined> {
   const found = await foundGateway(tokenFile);
   const { sources, problems } = readConfigFiles(run.folder);
@@ -64,7 +76,9 @@ async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undef
     await startEngine(run.script, run.folder, tokenFile);
     return await foundGateway(tokenFile);
   } catch (error) {
-    complain(`The folder is served for this client alone, because no engine could start: ${messageOf(error)}`);
+    complain(
+      `The folder is served for this client alone, because no engine could start: ${messageOf(error)}`,
+    );
     return undefined;
   }
 }
@@ -74,29 +88,36 @@ async function serveAlone(
   run: Run,
   toolset: string | undefined,
   holdChanged: boolean,
-  { signal, onReady }: { readonly signal: AbortSignal; readonly onReady: (address: GatewayAddress) => void },
+  {
+    signal,
+    onReady,
+  }: { readonly signal: AbortSignal; readonly onReady: (address: GatewayAddress) => void },
 ): Promise<number> {
   const { problems } = readConfigFiles(run.folder);
   if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   const only = toolset === builtInToolset ? undefined : toolset;
   // The input belongs to the client, which must not answer questions.
-  return await withHost({ ...run, ...guards, only, asks: false, approve: false }, async (running) => {
-    const { core, host, started, follow, closeFirst } = running;
-    const { backend, log, redactor } = core;
-    const token = randomBytes(32).toString('base64url');
-    redactor.register([token]);
-    const gateway = createGateway(
-      { backend, log, clock: systemClock, onClient },
-      { version, stable: { port: 0, token } },
-    );
-    closeFirst(() => gateway.dispose());
-    await gateway.start();
-    follow();
-    const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
-    if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, signal)]);
-    onReady({ url: urlOf(gateway.port ?? 0), token });
-    await untilAborted(signal);
-    return 0;
-  });
+  return await withHost(
+    { ...run, ...guards, only, asks: false, approve: false },
+    async (running) => {
+      const { core, host, started, follow, closeFirst } = running;
+      const { backend, log, redactor } = core;
+      const token = randomBytes(32).toString('base64url');
+      redactor.register([token]);
+      const gateway = createGateway(
+        { backend, log, clock: systemClock, onClient },
+        { version, stable: { port: 0, token } },
+      );
+      closeFirst(() => gateway.dispose());
+      await gateway.start();
+      follow();
+      const isThere = (): boolean =>
+        toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
+      if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, signal)]);
+      onReady({ url: urlOf(gateway.port ?? 0), token });
+      await untilAborted(signal);
+      return 0;
+    },
+  );
 }

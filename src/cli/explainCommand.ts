@@ -4,7 +4,11 @@ import { askedNote, explain, type ExplainedTool, type RoadAnswer } from '../core
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
-import { compilePermissions, permissionOf, type PermissionRules } from '../core/tools/permissions.js';
+import {
+  compilePermissions,
+  permissionOf,
+  type PermissionRules,
+} from '../core/tools/permissions.js';
 import { textIfThere } from './configFile.js';
 import type { Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
@@ -17,23 +21,30 @@ export async function explainTool(run: Run, [name = '']: Words): Promise<number>
   const members = membersOf(run.folder);
   // The editor does not read these permissions.
   const permissions = compilePermissions(run.permissions.rules);
-  return await withServers({ ...run, permissions: PersonsPermissions.none }, ({ host: { snapshot } }) => {
-    const { tools: found, silent } = explain(name, snapshot, members);
-    const tools = found.map((tool) => ({
-      ...tool,
-      roads: tool.roads.map((road) => permitted(road, tool, permissions)),
-    }));
-    if (run.json) print(toJson({ tools, silent }));
-    else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
-    if (tools.length === 0) {
-      complain(`No server lists a tool that is called "${name}".`);
-      for (const line of silent) complain(line);
-    }
-    return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
-  });
+  return await withServers(
+    { ...run, permissions: PersonsPermissions.none },
+    ({ host: { snapshot } }) => {
+      const { tools: found, silent } = explain(name, snapshot, members);
+      const tools = found.map((tool) => ({
+        ...tool,
+        roads: tool.roads.map((road) => permitted(road, tool, permissions)),
+      }));
+      if (run.json) print(toJson({ tools, silent }));
+      else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
+      if (tools.length === 0) {
+        complain(`No server lists a tool that is called "${name}".`);
+        for (const line of silent) complain(line);
+      }
+      return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
+    },
+  );
 }
 
-function permitted(answer: RoadAnswer, { original }: ExplainedTool, rules: PermissionRules): RoadAnswer {
+function permitted(
+  answer: RoadAnswer,
+  { original }: ExplainedTool,
+  rules: PermissionRules,
+): RoadAnswer {
   if (answer.road !== 'other agents' || !answer.offered) return answer;
   const { road, name } = answer;
   const { permission, pattern = name } = permissionOf({ original, published: name }, rules);
@@ -57,12 +68,15 @@ function membersOf(folder: string): readonly Member[] {
 
 function textOf({ server, original, roads }: ExplainedTool, folder: string): string {
   const width = roads.reduce((most, { road }) => Math.max(most, road.length), 0);
-  const lines = roads.map((answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer, folder)}`);
+  const lines = roads.map(
+    (answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer, folder)}`,
+  );
   return [`${original} of ${server}`, ...lines].join('\n');
 }
 
 function answerText(answer: RoadAnswer, folder: string): string {
-  if (answer.offered) return `offered as ${answer.name}${answer.note === undefined ? '' : `, ${answer.note}`}`;
+  if (answer.offered)
+    return `offered as ${answer.name}${answer.note === undefined ? '' : `, ${answer.note}`}`;
   const { why, fix, place } = answer;
   return `not offered: ${why}${place ? ` (${positionText(place, path.relative(folder, place.file))})` : ''}. ${fix}`;
 }

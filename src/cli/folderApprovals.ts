@@ -1,4 +1,7 @@
-/** Decides which servers a command may start (S1i): those that the person approved, anywhere or when `ask` asks. */
+/**
+ * Decides which servers a command may start (S1i): those that the person approved, anywhere or when
+ * `ask` asks.
+ */
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';
 import { approveCommand, commandLine, reviewTexts } from '../core/approval/approvalTexts.js';
@@ -55,13 +58,20 @@ export class FolderApprovals {
   }
 
   /** Asks at a terminal. Elsewhere, only a word of the person starts what waits (S1i). */
-  async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
+  async ask(
+    waiting: readonly LaunchDescription[],
+    consent: Consent,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (consent.approve) this.ledger.allow(waiting);
     else if (consent.asks !== false) await this.approve(await this.agreed(waiting, signal));
   }
 
   /** Resolves to the launches that the person lets start; none without a terminal. */
-  async agreed(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<readonly LaunchDescription[]> {
+  async agreed(
+    waiting: readonly LaunchDescription[],
+    signal: AbortSignal,
+  ): Promise<readonly LaunchDescription[]> {
     let agreed: readonly LaunchDescription[] = [];
     for (let at = 0; at < waiting.length && !signal.aborted; at += mostAtOnce) {
       const some = waiting.slice(at, at + mostAtOnce);
@@ -78,10 +88,14 @@ export class FolderApprovals {
     try {
       await this.ledger.approve(waiting);
     } catch (error) {
-      complain(`The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`);
+      complain(
+        `The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`,
+      );
       return false;
     }
-    const passing = waiting.filter((launch) => !this.ledger.isKept(launch)).map(({ server }) => `"${server}"`);
+    const passing = waiting
+      .filter((launch) => !this.ledger.isKept(launch))
+      .map(({ server }) => `"${server}"`);
     if (passing.length === 0) return true;
     complain(
       `The approval of ${passing.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`,
@@ -90,17 +104,29 @@ export class FolderApprovals {
   }
 
   review(waiting: readonly LaunchDescription[]): string {
-    const pending = waiting.map((launch) => ({ launch, before: this.ledger.approvedBefore(launch) }));
+    const pending = waiting.map((launch) => ({
+      launch,
+      before: this.ledger.approvedBefore(launch),
+    }));
     const real = realPath(this.folder);
-    const label = (file: string): string => (file.startsWith(real + path.sep) ? path.relative(real, file) : file);
-    const changed = pending.filter(({ before }) => before).map(({ launch }) => `"${launch.server}"`);
-    const note = changed.length > 0 ? `Changed since it was approved: ${changed.join(', ')}.\n\n` : '';
+    const label = (file: string): string =>
+      file.startsWith(real + path.sep) ? path.relative(real, file) : file;
+    const changed = pending
+      .filter(({ before }) => before)
+      .map(({ launch }) => `"${launch.server}"`);
+    const note =
+      changed.length > 0 ? `Changed since it was approved: ${changed.join(', ')}.\n\n` : '';
     return note + reviewTexts(pending, label).now;
   }
 
-  /** Returns one line about all servers that wait, or none. @param asks false if the command does not take --approve */
+  /**
+   * Returns one line about all servers that wait, or none. @param asks false if the command does
+   * not take --approve
+   */
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>, asks: boolean): string[] {
-    const waiting = servers.flatMap(({ approval }) => (approval.kind === 'pending' ? [approval.launch] : []));
+    const waiting = servers.flatMap(({ approval }) =>
+      approval.kind === 'pending' ? [approval.launch] : [],
+    );
     if (waiting.length === 0) return [];
     const it = waiting.length === 1 ? 'it' : 'them';
     return [`${this.waitingLine(waiting)}${asks ? ` --approve starts ${it} for this run.` : ''}`];

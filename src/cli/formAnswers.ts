@@ -1,4 +1,7 @@
-/** The client of `call`: answers a form with the values of `--answers` and the defaults of the form. It never invents a value. */
+/**
+ * The client of `call`: answers a form with the values of `--answers` and the defaults of the form.
+ * It never invents a value.
+ */
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
@@ -18,11 +21,15 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
         const value = Object.hasOwn(given, name) ? given[name] : fields(schema)['default'];
         if (value !== undefined) content[name] = value;
       }
-      const wanted = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+      const wanted = Array.isArray(required)
+        ? required.filter((name) => typeof name === 'string')
+        : [];
       const missing = wanted.filter((name) => !Object.hasOwn(content, name));
       if (missing.length === 0) return Promise.resolve({ action: 'accept', content });
       const names = missing.map((name) => `"${name}"`).join(', ');
-      complain(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`);
+      complain(
+        `The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`,
+      );
       return Promise.resolve({ action: 'cancel' });
     },
     tell: () => {},

@@ -1,4 +1,7 @@
-/** Finds the gateways of a folder (G6). One must prove that it knows the token, so no other program receives it. */
+/**
+ * Finds the gateways of a folder (G6). One must prove that it knows the token, so no other program
+ * receives it.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -8,7 +11,12 @@ import { homedir } from '../core/base/home.js';
 import { oneLine } from '../core/base/inert.js';
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
-import { notedAddress, notedAddresses, type NotedAddress, type Program } from '../core/files/addressFile.js';
+import {
+  notedAddress,
+  notedAddresses,
+  type NotedAddress,
+  type Program,
+} from '../core/files/addressFile.js';
 import { answerAt, knowsToken } from '../core/files/proof.js';
 import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
 import { everyToolset, programsPath, type ConnectedProgram } from '../core/gateway/routes.js';
@@ -29,7 +37,10 @@ export const engineProgram: Program = { kind: 'engine', version };
 /** An editor and `serve` share one file, so either finds both. */
 const editorOrServe: Program = { kind: 'serve', version };
 
-/** @param programs in the order of preference; an open editor or `serve` takes over new clients from an engine */
+/**
+ * @param programs in the order of preference; an open editor or `serve` takes over new clients from
+ * an engine
+ */
 export async function foundGateway(
   tokenFile: string,
   programs: readonly Program[] = [editorOrServe, engineProgram],
@@ -41,7 +52,10 @@ export async function foundGateway(
   return undefined;
 }
 
-async function proven(tokenFile: string, noted: NotedAddress | undefined): Promise<FoundGateway | undefined> {
+async function proven(
+  tokenFile: string,
+  noted: NotedAddress | undefined,
+): Promise<FoundGateway | undefined> {
   if (!noted) return undefined;
   const token = await tokenIn(tokenFile);
   if (await knowsToken(noted.port, token)) return { ...noted, token };
@@ -53,17 +67,28 @@ async function proven(tokenFile: string, noted: NotedAddress | undefined): Promi
 /** The first line of an engine that serves the folder. */
 export const engineIsReady = 'ready';
 
-/** Starts an engine that outlives this process. Resolves when it or another one serves the folder; rejects with its reason. */
-export async function startEngine(script: string, folder: string, tokenFile: string): Promise<void> {
-  // The launcher's entry starts this process by `node -e`, so the options of Node are not those of a script.
+/**
+ * Starts an engine that outlives this process. Resolves when it or another one serves the folder;
+ * rejects with its reason.
+ */
+export async function startEngine(
+  script: string,
+  folder: string,
+  tokenFile: string,
+): Promise<void> {
+  // The launcher's entry starts this process by `node -e`, so the options of Node are not those of
+  // a script.
   const args = [script, 'engine', '--folder', folder, '--token-file', tokenFile];
   const options = { cwd: folder, detached: true, windowsHide: true };
   const engine = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = text(engine.stderr).catch(() => '');
-  const began = once(engine.stdout, 'data').then(([line]) => String(line).startsWith(engineIsReady));
+  const began = once(engine.stdout, 'data').then(([line]) =>
+    String(line).startsWith(engineIsReady),
+  );
   const ended = once(engine, 'close').then(() => false);
   try {
-    if (!(await Promise.race([began, ended]))) throw new Error((await said).trim() || 'it ended at once');
+    if (!(await Promise.race([began, ended])))
+      throw new Error((await said).trim() || 'it ended at once');
   } finally {
     engine.unref();
     engine.stdout.destroy();
@@ -72,15 +97,21 @@ export async function startEngine(script: string, folder: string, tokenFile: str
 }
 
 export async function servedBy(tokenFile: string): Promise<ServedBy[]> {
-  const found = await Promise.all((await notedAddresses(tokenFile)).map((noted) => proven(tokenFile, noted)));
+  const found = await Promise.all(
+    (await notedAddresses(tokenFile)).map((noted) => proven(tokenFile, noted)),
+  );
   const gateways = found.filter((each) => each !== undefined);
-  return await Promise.all(gateways.map(async (each) => ({ ...each, clients: await clientsOf(each) })));
+  return await Promise.all(
+    gateways.map(async (each) => ({ ...each, clients: await clientsOf(each) })),
+  );
 }
 
 async function clientsOf({ port, token }: FoundGateway): Promise<ConnectedProgram[]> {
   try {
     const headers = { authorization: `Bearer ${token}` };
-    const listed = storedJson(await answerAt(port, programsPath, { clock: systemClock, longest: 1 << 20, headers }));
+    const listed = storedJson(
+      await answerAt(port, programsPath, { clock: systemClock, longest: 1 << 20, headers }),
+    );
     return (Array.isArray(listed) ? listed : [])
       .filter(isObject)
       .map(({ program, toolset }) => ({ program: asText(program), toolset: asText(toolset) }));

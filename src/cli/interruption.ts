@@ -1,8 +1,15 @@
-/** Ctrl-C and similar signals as an abort, so that servers end first. A second signal ends the process at once. */
+/**
+ * Ctrl-C and similar signals as an abort, so that servers end first. A second signal ends the
+ * process at once.
+ */
 import type { Disposable } from '../core/base/disposables.js';
 
 /** 128 plus the number of the signal, as in shells. */
-const exitCodes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+const exitCodes: Partial<Record<NodeJS.Signals, number>> = {
+  SIGINT: 130,
+  SIGTERM: 143,
+  SIGHUP: 129,
+};
 
 export class Interruption implements Disposable {
   private readonly controller = new AbortController();

@@ -1,4 +1,7 @@
-/** Commands keep the baselines of offers (S3), and the declaration of the last client of a folder, for the next command. */
+/**
+ * Commands keep the baselines of offers (S3), and the declaration of the last client of a folder,
+ * for the next command.
+ */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OfferLedger } from '../core/approval/offerLedger.js';
@@ -19,21 +22,30 @@ import { complain, reasonOf } from './output.js';
 /** The most launches that are kept, the same number as in a ledger. The longest unused go first. */
 const mostLaunches = 200;
 
-/** `accept`: may also replace the notes of other processes about a launch. `read`: keeps nothing, but compares. */
+/**
+ * `accept`: may also replace the notes of other processes about a launch. `read`: keeps nothing,
+ * but compares.
+ */
 type Access = 'read' | 'note' | 'accept';
 
-export async function keptOffers(holdsBack: boolean, access: Access = 'note'): Promise<OfferLedger> {
+export async function keptOffers(
+  holdsBack: boolean,
+  access: Access = 'note',
+): Promise<OfferLedger> {
   const accepts = access === 'accept';
   const folder = path.join(path.dirname(approvalsFile(homedir())), 'offers');
   const file = new SharedFile(path.join(folder, 'base.json'), systemClock);
   await file.open();
   const { content } = file;
   const texts = offerTextsIn(folder);
-  const stored = content.kind === 'text' ? storedJson(content.text) : content.kind === 'absent' ? [] : undefined;
+  const stored =
+    content.kind === 'text' ? storedJson(content.text) : content.kind === 'absent' ? [] : undefined;
   if (!Array.isArray(stored)) {
     const reason = content.kind === 'unreadable' ? content.reason : 'it is no whole JSON list';
     const effect = 'so everything that servers offer counts as changed';
-    complain(`${file.path} is not usable, ${effect}: ${reason}. Mend it, or rename it and approve again.`);
+    complain(
+      `${file.path} is not usable, ${effect}: ${reason}. Mend it, or rename it and approve again.`,
+    );
   }
   return new OfferLedger({
     storage: {
@@ -46,16 +58,25 @@ export async function keptOffers(holdsBack: boolean, access: Access = 'note'): P
             const theirs = kept.get(launch);
             kept.delete(launch);
             // The first baseline stays, and the last order counts (N6).
-            kept.set(launch, accepts ? { ...theirs, ...ours } : { ...ours, ...theirs, order: ours['order'] });
+            kept.set(
+              launch,
+              accepts ? { ...theirs, ...ours } : { ...ours, ...theirs, order: ours['order'] },
+            );
           }
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
         });
       },
     },
     // Notes of other processes are unknown here, so their texts stay.
-    texts: access === 'read' ? undefined : accepts ? texts : { ...texts, retain: () => Promise.resolve() },
+    texts:
+      access === 'read'
+        ? undefined
+        : accepts
+          ? texts
+          : { ...texts, retain: () => Promise.resolve() },
     holdsBack: () => holdsBack,
-    onStoreFailure: (error) => complain(`What servers offer could not be stored: ${reasonOf(error)}.`),
+    onStoreFailure: (error) =>
+      complain(`What servers offer could not be stored: ${reasonOf(error)}.`),
   });
 }
 
@@ -63,15 +84,23 @@ export async function keptOffers(holdsBack: boolean, access: Access = 'note'): P
 function launchesIn(text: string): Map<unknown, Fields> {
   const stored = storedJson(text);
   if (!Array.isArray(stored)) throw new Error('their file is no whole JSON list');
-  return new Map(stored.map((launch) => [isObject(launch) ? launch['fingerprint'] : launch, launch as Fields]));
+  return new Map(
+    stored.map((launch) => [isObject(launch) ? launch['fingerprint'] : launch, launch as Fields]),
+  );
 }
 
-/** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */
+/**
+ * Returns the guards of a host that serves other programs, and the note about their capabilities
+ * for the next host.
+ */
 export async function servingGuards(folder: string, holdsBack: boolean) {
   // With the last client, the first instance of a server fits the next one (L4).
   const client = await lastClientOf(folder);
   const guards = { offerReview: await keptOffers(holdsBack), expects: client.expected };
-  return { guards, onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities) };
+  return {
+    guards,
+    onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),
+  };
 }
 
 async function lastClientOf(folder: string): Promise<LastClient> {

@@ -1,4 +1,7 @@
-/** Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the first secret. */
+/**
+ * Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the
+ * first secret.
+ */
 import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { ownPackage } from '../core/base/ownPackage.js';
 import { unlessThrown } from '../core/base/unlessThrown.js';
@@ -30,10 +33,16 @@ export function secretNames(): string[] {
 
 /** Returns the value in the keyring, or else of the environment variable of that name. */
 export function secretOf(name: string): string | undefined {
-  return unlessThrown(() => withKeyring((library) => entry(library, name).getPassword())) ?? process.env[name];
+  return (
+    unlessThrown(() => withKeyring((library) => entry(library, name).getPassword())) ??
+    process.env[name]
+  );
 }
 
-/** By default, the library may use a keyring of the kernel, which does not survive a restart of the machine. */
+/**
+ * By default, the library may use a keyring of the kernel, which does not survive a restart of the
+ * machine.
+ */
 function entry(library: Library, name: string): Entry {
   return new library.Entry(service, name, { linux: { store: 'secret-service' } });
 }

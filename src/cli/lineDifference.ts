@@ -1,4 +1,7 @@
-/** The difference of two texts without context (E4). Rewritten lines of other people show no earlier secret. Pure. */
+/**
+ * The difference of two texts without context (E4). Rewritten lines of other people show no earlier
+ * secret. Pure.
+ */
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import { Redactor } from '../core/base/log.js';
 import { secretsIn, withoutSecrets } from '../core/base/secrets.js';
@@ -13,7 +16,12 @@ export function lineDifference(marked: string, written: string, label: string): 
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
-  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++;
+  while (
+    end < old.length - start &&
+    end < now.length - start &&
+    old.at(-1 - end) === now.at(-1 - end)
+  )
+    end++;
   const removed = old.slice(start, old.length - end);
   const added = now.slice(start, now.length - end);
   const theirLines = new Set(removed.map(bare));
@@ -23,8 +31,12 @@ export function lineDifference(marked: string, written: string, label: string): 
   redactor.register(theirs);
   const known = (part: string): string => redactor.withoutRegistered(part);
   const shown = (line: string): string =>
-    withoutSecrets(line, { known, ...(!theirLines.has(bare(line)) && { spare: (value) => !theirs.has(value) }) });
-  const range = ({ length }: readonly string[]): string => `${length === 0 ? start : start + 1},${length}`;
+    withoutSecrets(line, {
+      known,
+      ...(!theirLines.has(bare(line)) && { spare: (value) => !theirs.has(value) }),
+    });
+  const range = ({ length }: readonly string[]): string =>
+    `${length === 0 ? start : start + 1},${length}`;
   return [
     before === '' ? '--- /dev/null' : `--- ${label}`,
     `+++ ${label}`,

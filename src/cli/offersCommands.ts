@@ -1,4 +1,7 @@
-/** `mcp-toolsets tools`, `call`, `resources`, `read`, `prompts` and `prompt`: what servers offer (G4, H1). */
+/**
+ * `mcp-toolsets tools`, `call`, `resources`, `read`, `prompts` and `prompt`: what servers offer
+ * (G4, H1).
+ */
 import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
 import type { Fields } from '../core/protocol/client.js';
@@ -7,7 +10,16 @@ import { holdersOf } from '../core/host/servedToolsets.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject, type Options, type Words } from './options.js';
-import { complain, complainLines, complainOf, misuse, print, printBytes, printContent, toJson } from './output.js';
+import {
+  complain,
+  complainLines,
+  complainOf,
+  misuse,
+  print,
+  printBytes,
+  printContent,
+  toJson,
+} from './output.js';
 import {
   contentsOf,
   inOrder,
@@ -33,14 +45,22 @@ export function tools(run: Run, [id]: Words): Promise<number> {
 
 export function resources(run: Run, [id]: Words): Promise<number> {
   return list(run, id, (_, toolsets) => ({
-    json: toolsets.map(({ id, resources: { resources, templates } }) => ({ id, resources, templates })),
+    json: toolsets.map(({ id, resources: { resources, templates } }) => ({
+      id,
+      resources,
+      templates,
+    })),
     table: resourcesTable(toolsets),
   }));
 }
 
 export function prompts(run: Run, [id]: Words): Promise<number> {
   type Prompt = Toolset['prompts'][number];
-  const named = (one: Prompt): object => ({ ...one.prompt, name: one.published, originalName: one.original });
+  const named = (one: Prompt): object => ({
+    ...one.prompt,
+    name: one.published,
+    originalName: one.original,
+  });
   return list(run, id, (_, toolsets) => ({
     json: toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
     table: promptsTable(toolsets),
@@ -67,35 +87,53 @@ function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
 }
 
 /** Servers use either code for an unknown resource. */
-const unknownCodes: ReadonlySet<number> = new Set([errorCodes.resourceNotFound, errorCodes.invalidParams]);
+const unknownCodes: ReadonlySet<number> = new Set([
+  errorCodes.resourceNotFound,
+  errorCodes.invalidParams,
+]);
 
 export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<number> {
   return withServers(run, async (running) => {
     const asked = { method: 'resources/read', params: { uri } };
     const named = among(running, server).filter(({ features }) => features.resources);
     const toolsets = server === undefined ? holdersOf(running.host.catalogue, asked) : named;
-    const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
-    const put = (one: string | Buffer): number => (typeof one === 'string' ? printContent(one) : printBytes(one));
+    const lists = ({ resources }: Toolset): boolean =>
+      resources.resources.some((each) => each.uri === uri);
+    const put = (one: string | Buffer): number =>
+      typeof one === 'string' ? printContent(one) : printBytes(one);
     const show = (result: Fields): number => (contentsOf(result).map(put).includes(1) ? 1 : 0);
     let last: OtherOutcome | undefined;
     for (const { id } of toolsets) {
       const outcome = await request(running, { toolset: id, ...asked });
-      if (outcome.kind !== 'error' || !unknownCodes.has(outcome.code)) return answer(run, outcome, show);
+      if (outcome.kind !== 'error' || !unknownCodes.has(outcome.code))
+        return answer(run, outcome, show);
       last ??= outcome;
     }
     if (last && toolsets.some(lists)) return answer(run, last, show);
-    return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`);
+    return nothing(
+      running,
+      `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`,
+    );
   });
 }
 
-export function prompt(run: Run, [name = '', json = '{}']: Words, { server }: Options): Promise<number> | number {
+export function prompt(
+  run: Run,
+  [name = '', json = '{}']: Words,
+  { server }: Options,
+): Promise<number> | number {
   const given = readObject('The arguments', json);
   if (typeof given === 'string') return misuse(given);
   return withServers(run, async (running) => {
-    const holders = among(running, server).filter(({ prompts }) => prompts.some(({ published }) => published === name));
+    const holders = among(running, server).filter(({ prompts }) =>
+      prompts.some(({ published }) => published === name),
+    );
     const [holder, ...others] = holders;
     if (!holder) {
-      return nothing(running, `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists all prompts.`);
+      return nothing(
+        running,
+        `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists all prompts.`,
+      );
     }
     if (others.length > 0) {
       const ids = holders.map(({ id }) => id).join(', ');
@@ -108,15 +146,22 @@ export function prompt(run: Run, [name = '', json = '{}']: Words, { server }: Op
 }
 
 /** A name belongs to the first server with it (N5), so the call does not wait for later servers. */
-export function call(run: Run, [tool = '', json = '{}']: Words, options: Options): Promise<number> | number {
+export function call(
+  run: Run,
+  [tool = '', json = '{}']: Words,
+  options: Options,
+): Promise<number> | number {
   const args = readObject('The arguments', json);
   if (typeof args === 'string') return misuse(args);
-  const answers = options.answers === undefined ? undefined : readObject('The answers', options.answers);
+  const answers =
+    options.answers === undefined ? undefined : readObject('The answers', options.answers);
   if (typeof answers === 'string') return misuse(answers);
   return withHost({ ...run, answers }, async (running) => {
     const { host, started, signal, client } = running;
     const holder = (): Toolset | undefined =>
-      host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
+      host.catalogue.toolsets.find(({ tools }) =>
+        tools.some(({ published }) => published === tool),
+      );
     const isDecided = (): boolean => {
       const { servers } = host.snapshot;
       const place = servers.findIndex(({ id }) => id === holder()?.id);
@@ -130,11 +175,21 @@ export function call(run: Run, [tool = '', json = '{}']: Words, options: Options
       const hint = '`mcp-toolsets tools` lists the published tools.';
       return nothing(running, `No toolset publishes a tool "${tool}". ${hint}`);
     }
-    const asked = { toolset, tool, arguments: args, conversation, agent: 'mcp-toolsets call', signal, client };
+    const asked = {
+      toolset,
+      tool,
+      arguments: args,
+      conversation,
+      agent: 'mcp-toolsets call',
+      signal,
+      client,
+    };
     const outcome = await host.call({
       ...asked,
       onProgress: ({ progress, total, message }) =>
-        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
+        complain(
+          `${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`,
+        ),
     });
     const code = answer(run, outcome, (result, { unanswered }) =>
       resultTexts(result).forEach(unanswered ? complainLines : printContent),
@@ -147,7 +202,9 @@ const conversation = 'command line';
 
 /** Returns the toolsets of servers, without the built-in one, which has only tools. */
 function among({ host }: RunningHost, server: string | undefined): readonly Toolset[] {
-  const ids = host.snapshot.servers.map(({ id }) => id).filter((id) => server === undefined || id === server);
+  const ids = host.snapshot.servers
+    .map(({ id }) => id)
+    .filter((id) => server === undefined || id === server);
   return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));
 }
 
@@ -163,7 +220,8 @@ function answer<Result, More extends object>(
   show: (result: Result, outcome: More) => number | void,
 ): number {
   if (outcome.kind === 'cancelled') return complain('Cancelled.');
-  if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+  if (outcome.kind === 'error')
+    return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
   return (json ? print(toJson(outcome.result)) : show(outcome.result, outcome)) ?? 0;
 }
 

@@ -48,8 +48,15 @@ export function givenOptions(values: Options): (keyof Options)[] {
   return names.filter((name) => values[name] !== undefined && values[name] !== false);
 }
 
-/** Returns the JSON object of a command line or a file, or why the text is not such an object. @param example an object */
-export function readObject(what: string, json: string, example = '{"text":"hello"}'): Record<string, unknown> | string {
+/**
+ * Returns the JSON object of a command line or a file, or why the text is not such an object.
+ * @param example an object
+ */
+export function readObject(
+  what: string,
+  json: string,
+  example = '{"text":"hello"}',
+): Record<string, unknown> | string {
   let value: unknown;
   try {
     value = JSON.parse(json);

@@ -1,4 +1,7 @@
-/** Writes the output of the command line. Functions return the exit code that goes with it: 0, 1, or 2 for a wrong command line. */
+/**
+ * Writes the output of the command line. Functions return the exit code that goes with it: 0, 1, or
+ * 2 for a wrong command line.
+ */
 import { withoutHidden, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
@@ -66,7 +69,10 @@ function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Holds all other output to the terminal until `ask` has its answer. Questions wait for one another. */
+/**
+ * Holds all other output to the terminal until `ask` has its answer. Questions wait for one
+ * another.
+ */
 export function aloneOnTerminal<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const answer = last.then(async () => {
     const waiting: (() => void)[] = [];
@@ -87,7 +93,10 @@ export function print(text: string): 0 {
   return 0;
 }
 
-/** Writes a requested text: unchanged to a file or a pipe, and without control characters to a terminal. */
+/**
+ * Writes a requested text: unchanged to a file or a pipe, and without control characters to a
+ * terminal.
+ */
 export function printContent(text: string): 0 {
   put(process.stdout, `${process.stdout.isTTY ? withoutHidden(text) : text}\n`);
   return 0;
@@ -118,7 +127,9 @@ export function reasonOf(error: unknown): string {
 }
 
 export function complainOfDefect(error: unknown): void {
-  complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
+  complainLines(
+    withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)),
+  );
 }
 
 /** Writes several lines of ours. Foreign values in it must have one line each. */
@@ -137,12 +148,19 @@ export function misuse(text: string): 2 {
   return 2;
 }
 
-/** Writes only lines that were not in the last list. @param subjectOf returns the same text for lines of the same news */
-export function newLines(write: (line: string) => void, subjectOf = (line: string): string => line) {
+/**
+ * Writes only lines that were not in the last list. @param subjectOf returns the same text for
+ * lines of the same news
+ */
+export function newLines(
+  write: (line: string) => void,
+  subjectOf = (line: string): string => line,
+) {
   let last: readonly string[] = [];
   return (lines: readonly string[]): void => {
     const subjects = lines.map(subjectOf);
-    for (const [index, line] of lines.entries()) if (!last.includes(subjects[index] ?? '')) write(line);
+    for (const [index, line] of lines.entries())
+      if (!last.includes(subjects[index] ?? '')) write(line);
     last = subjects;
   };
 }

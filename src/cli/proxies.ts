@@ -1,4 +1,7 @@
-/** Sends HTTP requests through the proxies of the environment (X2). In an editor, the editor does this. */
+/**
+ * Sends HTTP requests through the proxies of the environment (X2). In an editor, the editor does
+ * this.
+ */
 import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
@@ -6,7 +9,10 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { isLoopback } from '../core/base/loopback.js';
 import { directAgents, type HttpAgents } from '../core/connections/http/agents.js';
 
-/** Returns a text that completes "The proxy of the environment …". It does not quote the address, which may have a password. */
+/**
+ * Returns a text that completes "The proxy of the environment …". It does not quote the address,
+ * which may have a password.
+ */
 function proxyOfEnvironment(url: URL): URL | string | undefined {
   const proxy = isLoopback(url.hostname) ? '' : getProxyForUrl(url.href);
   if (proxy === '') return undefined;
@@ -17,7 +23,10 @@ function proxyOfEnvironment(url: URL): URL | string | undefined {
     : `begins with ${parsed.protocol}//, but only http:// and https:// proxies can be used`;
 }
 
-export function proxyAgents(options: AgentOptions, proxyOf = proxyOfEnvironment): Required<HttpAgents> {
+export function proxyAgents(
+  options: AgentOptions,
+  proxyOf = proxyOfEnvironment,
+): Required<HttpAgents> {
   const direct = directAgents(options);
   const agents = new Map<string, Agent>();
   return {
@@ -27,7 +36,9 @@ export function proxyAgents(options: AgentOptions, proxyOf = proxyOfEnvironment)
       const key = `${url.protocol} ${proxy.href}`;
       const agent =
         agents.get(key) ??
-        (url.protocol === 'https:' ? new HttpsProxyAgent(proxy, options) : new HttpProxyAgent(proxy, options));
+        (url.protocol === 'https:'
+          ? new HttpsProxyAgent(proxy, options)
+          : new HttpProxyAgent(proxy, options));
       agents.set(key, agent);
       return agent;
     },

@@ -10,10 +10,15 @@ import { exclusionPhrase } from '../core/tools/exclusion.js';
 import { estimatedTokensOf } from '../core/tools/tokens.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
-/** Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
+/**
+ * Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and
+ * CI systems read it.
+ */
 export function problemLine(problem: Problem): string {
   const fix = problem.fix.replace(whereVariablesAreSet, 'in the shell that runs this command');
-  return oneLine(`${positionText(problem.place)}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`);
+  return oneLine(
+    `${positionText(problem.place)}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`,
+  );
 }
 
 /** One-based. @param file how the file is shown */
@@ -21,7 +26,10 @@ export function positionText({ file: path, range }: Place, file = path): string 
   return `${file}:${range.start.line + 1}:${range.start.character + 1}`;
 }
 
-/** Returns the same text for a problem that an edit moves, and for a count of too many tools that goes on. */
+/**
+ * Returns the same text for a problem that an edit moves, and for a count of too many tools that
+ * goes on.
+ */
 export function subjectOfProblem(line: string): string {
   const subject = line.replace(/:\d{1,9}:\d{1,9}: (?=error|warning|information|hint)/, ': ');
   return subject.includes(' too-many-tools: ') ? 'too-many-tools' : subject;
@@ -42,7 +50,8 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
 
 function stateWord(state: ServerState): string {
   if (state.kind === 'failed') return `failed: ${state.reason} ${state.fix}`;
-  if (state.kind === 'reconnecting') return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
+  if (state.kind === 'reconnecting')
+    return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
   if (state.kind !== 'signInNeeded') return state.kind;
   return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
 }
@@ -54,7 +63,9 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       : 'No servers are configured.';
   }
   const rows = servers.map(({ id, transport, tools, offered, origin, state }) => {
-    const wrong = problems.find((one) => state.kind === 'invalid' && one.server === id && one.severity === 'error');
+    const wrong = problems.find(
+      (one) => state.kind === 'invalid' && one.server === id && one.severity === 'error',
+    );
     const words = oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`);
     return [id, transport ?? '', `${tools.length} of ${offered}`, originWords[origin], words];
   });
@@ -66,21 +77,34 @@ export function tokenLines({ servers }: StatusSnapshot): string[] {
     .filter(({ tools }) => tools.length > 0)
     .map(({ id, tools, savedTokens }) => {
       const tokens = estimatedTokensOf(tools);
-      return savedTokens > 0 ? `${id} ~${tokens} instead of ~${tokens + savedTokens}` : `${id} ~${tokens}`;
+      return savedTokens > 0
+        ? `${id} ~${tokens} instead of ~${tokens + savedTokens}`
+        : `${id} ~${tokens}`;
     });
   return parts.length > 0 ? [`Tokens in each request: ${parts.join(', ')}.`] : [];
 }
 
 /** An overridden tool has `offered` too: the tool as its server describes it. */
 export function toolsJson({ id, tools, excluded }: ServerStatus): object {
-  const shown = tools.map(({ override, ...tool }) => ({ ...tool, ...(override && { offered: override.offered }) }));
+  const shown = tools.map(({ override, ...tool }) => ({
+    ...tool,
+    ...(override && { offered: override.offered }),
+  }));
   return { id, tools: shown, excluded };
 }
 
 export function toolsTable(servers: readonly ServerStatus[]): string {
   const rows = servers.flatMap((server) => [
-    ...server.tools.map((tool) => [server.id, tool.published, tool.original === tool.published ? '' : tool.original]),
-    ...server.excluded.map((tool) => [server.id, `(${tool.original})`, exclusionPhrase(tool.reason)]),
+    ...server.tools.map((tool) => [
+      server.id,
+      tool.published,
+      tool.original === tool.published ? '' : tool.original,
+    ]),
+    ...server.excluded.map((tool) => [
+      server.id,
+      `(${tool.original})`,
+      exclusionPhrase(tool.reason),
+    ]),
   ]);
   if (rows.length === 0) return 'No tools are published.';
   return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
@@ -91,20 +115,31 @@ export function resourcesTable(toolsets: readonly Toolset[]): string {
     ...resources.map(({ uri, name, mimeType }) => [id, uri, name, mimeType ?? '']),
     ...templates.map(({ uriTemplate, name, mimeType }) => [id, uriTemplate, name, mimeType ?? '']),
   ]);
-  return rows.length === 0 ? 'No resources are published.' : table(['server', 'URI', 'name', 'type'], cleaned(rows));
+  return rows.length === 0
+    ? 'No resources are published.'
+    : table(['server', 'URI', 'name', 'type'], cleaned(rows));
 }
 
 export function promptsTable(toolsets: readonly Toolset[]): string {
   const rows = toolsets.flatMap(({ id, prompts }) =>
-    prompts.map(({ published, prompt }) => [id, published, argumentWords(prompt.arguments), prompt.description ?? '']),
+    prompts.map(({ published, prompt }) => [
+      id,
+      published,
+      argumentWords(prompt.arguments),
+      prompt.description ?? '',
+    ]),
   );
   if (rows.length === 0) return 'No prompts are published.';
   return table(['server', 'prompt', 'arguments', 'description'], cleaned(rows));
 }
 
 function argumentWords(given: unknown): string {
-  const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
-  return words.map(({ name, required }) => (required === true ? asText(name) : `[${asText(name)}]`)).join(' ');
+  const words = Array.isArray(given)
+    ? (given as readonly { name?: unknown; required?: unknown }[])
+    : [];
+  return words
+    .map(({ name, required }) => (required === true ? asText(name) : `[${asText(name)}]`))
+    .join(' ');
 }
 
 /** Puts texts of servers on one line, without control characters. */
@@ -115,7 +150,11 @@ function cleaned(rows: readonly (readonly string[])[]): string[][] {
 export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   if (!Array.isArray(contents)) return [];
   return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] =>
-    typeof text === 'string' ? [text] : typeof blob === 'string' ? [Buffer.from(blob, 'base64')] : [],
+    typeof text === 'string'
+      ? [text]
+      : typeof blob === 'string'
+        ? [Buffer.from(blob, 'base64')]
+        : [],
   );
 }
 
@@ -132,7 +171,8 @@ function table(head: readonly string[], cells: readonly (readonly string[])[]): 
   const widths = head.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length), title.length),
   );
-  const padded = (row: readonly string[]): string[] => row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  const padded = (row: readonly string[]): string[] =>
+    row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
   return [head, ...rows].map((row) => padded(row).join('  ').trimEnd()).join('\n');
 }
 

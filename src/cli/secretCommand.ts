@@ -11,7 +11,8 @@ const largestValue = 64 * 1024;
 export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
     if (action === 'list') {
-      if (name !== undefined) return misuse(`\`secret list\` does not take the argument "${name}".`);
+      if (name !== undefined)
+        return misuse(`\`secret list\` does not take the argument "${name}".`);
       const names = secretNames();
       return print(json ? toJson(names) : names.join('\n') || 'No secrets are stored.');
     }
@@ -19,13 +20,16 @@ export async function secret({ json }: Run, [action, name, ...more]: Words): Pro
       return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
     }
     if (name === undefined) return misuse('The name of a secret is missing.');
-    if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
+    if (!isSecretName(name))
+      return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
     if (more.length > 0) {
       const why = 'Do not give the value as an argument, because other programs can see arguments.';
       return misuse(`${why} Type it when you are asked, or send it to the standard input.`);
     }
     if (action === 'set') return await set(name);
-    return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
+    return deleteSecret(name)
+      ? print(`Deleted ${name}.`)
+      : complain(`The keyring has no secret ${name}.`);
   } catch (error) {
     if (!(error instanceof NoKeyring)) throw error;
     const fix = `Set the environment variable ${name ?? 'of the same name as each secret'} instead.`;
@@ -37,7 +41,8 @@ async function set(name: string): Promise<number> {
   const value = process.stdin.isTTY ? await typed(name) : await piped();
   if (value === undefined) return complain('Nothing was stored.');
   if (value === '') return complain('Nothing was stored: the value is empty.');
-  if (value.length > largestValue) return complain('Nothing was stored: the value is larger than 64 KiB.');
+  if (value.length > largestValue)
+    return complain('Nothing was stored: the value is larger than 64 KiB.');
   storeSecret(name, value);
   return print(`Stored ${name} in the keyring of the system.`);
 }

@@ -1,6 +1,7 @@
 /**
- * Asks the person at the terminal (S1l, S4b). Only this module decides whether a person is there. A question stands on the
- * last page of what it is about. Foreign text begins with a bar on each line, so it cannot pass for the question.
+ * Asks the person at the terminal (S1l, S4b). Only this module decides whether a person is there. A
+ * question stands on the last page of what it is about. Foreign text begins with a bar on each
+ * line, so it cannot pass for the question.
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -13,9 +14,14 @@ import { isInForeground } from '../core/processes/processTable.js';
 import { aloneOnTerminal, complain } from './output.js';
 
 /** Resolves to `no` without a terminal, or if the call no longer waits. */
-export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
+export async function askOnTerminal(
+  question: CallQuestion,
+  signal: AbortSignal,
+): Promise<CallAnswer> {
   if (!isTerminal()) {
-    complain(`No terminal is there to ask about the call of "${question.tool}". \`--allow\` with its name permits it.`);
+    complain(
+      `No terminal is there to ask about the call of "${question.tool}". \`--allow\` with its name permits it.`,
+    );
     return 'no';
   }
   const pages = (screen: Screen): string[] => callPages(question, screen);
@@ -32,7 +38,10 @@ interface Agreement {
 }
 
 /** Resolves to false without a terminal. */
-export async function agreesOnTerminal(agreement: Agreement, signal: AbortSignal): Promise<boolean> {
+export async function agreesOnTerminal(
+  agreement: Agreement,
+  signal: AbortSignal,
+): Promise<boolean> {
   return isYes(await answerOnTerminal((screen) => agreementPages(agreement, screen), '', signal));
 }
 
@@ -69,7 +78,8 @@ function openTerminal(): Terminal | undefined {
 function terminalAt(input: string, output = input): Terminal | undefined {
   const opened: number[] = [];
   try {
-    for (const file of [input, output]) opened.push(openSync(file, constants.O_RDWR | (constants.O_NOCTTY ?? 0)));
+    for (const file of [input, output])
+      opened.push(openSync(file, constants.O_RDWR | (constants.O_NOCTTY ?? 0)));
     const [read = -1, write = -1] = opened;
     const terminal = { input: new ReadStream(read), output: new WriteStream(write) };
     const ends = Object.values(terminal);
@@ -99,7 +109,10 @@ function screenOf({ columns, rows }: Screen): Screen {
 /** Stands below each page but the last. */
 const more = '-- Enter shows the next page, q gives no answer: ';
 
-/** Resolves to the typed line in small letters; empty without a terminal, and if the person leaves a page unread. */
+/**
+ * Resolves to the typed line in small letters; empty without a terminal, and if the person leaves a
+ * page unread.
+ */
 async function answerOnTerminal(
   pagesOn: (screen: Screen) => readonly string[],
   withdrawn: string,
@@ -139,13 +152,21 @@ function interrupt(): void {
 const bar = '  | ';
 
 /** Pure. */
-export function callPages({ toolset, tool, arguments: given }: CallQuestion, screen: Screen): string[] {
+export function callPages(
+  { toolset, tool, arguments: given }: CallQuestion,
+  screen: Screen,
+): string[] {
   const text = visibleJson(JSON.stringify(given ?? {}));
   const name = `"${oneLine(tool)}" of "${oneLine(toolset)}"`;
   const lead = `An agent wants to call ${name} with:`;
   const question = `Allow this call of ${name}? [y]es, for the [c]onversation, [N]o: `;
   const review = [lead, ...bothEnds(text, screen.columns, bar).split('\n')];
-  return pagesOf(review, [...review, question], [lead, ...beginningOf(text, screen, 4), question], screen);
+  return pagesOf(
+    review,
+    [...review, question],
+    [lead, ...beginningOf(text, screen, 4), question],
+    screen,
+  );
 }
 
 /** Pure. */
@@ -153,7 +174,10 @@ export function agreementPages({ review, about, question }: Agreement, screen: S
   const lines = withoutHidden(review).split('\n');
   const pieces = lines.flatMap((line) => folded(line, screen.columns));
   const most = Math.max(2, Math.min(4, Math.floor((screen.rows - 3) / about.length)));
-  const last = [...about.flatMap((text) => beginningOf(text, screen, most)), `${question} [y]es, [N]o: `];
+  const last = [
+    ...about.flatMap((text) => beginningOf(text, screen, most)),
+    `${question} [y]es, [N]o: `,
+  ];
   return pagesOf(pieces, [...pieces, ...last], last, screen);
 }
 
@@ -164,7 +188,10 @@ function beginningOf(text: string, { columns }: Screen, most: number): string[] 
   return [...lines.slice(0, most - 1), `${bar}… ${lines.length - most + 1} more lines above`];
 }
 
-/** @param whole the only page, if it fits @param last otherwise the last page, behind those of the review */
+/**
+ * @param whole the only page, if it fits @param last otherwise the last page, behind those of the
+ * review
+ */
 function pagesOf(
   review: readonly string[],
   whole: readonly string[],
@@ -176,7 +203,8 @@ function pagesOf(
   // Our first line may take a second row of a narrow terminal.
   const height = rows - 1 - rowsOf(more);
   const pages: string[] = [];
-  for (let at = 0; at < review.length; at += height) pages.push(review.slice(at, at + height).join('\n'));
+  for (let at = 0; at < review.length; at += height)
+    pages.push(review.slice(at, at + height).join('\n'));
   return [...pages, last.join('\n')];
 }
 
@@ -191,8 +219,18 @@ interface Asking {
   readonly isOneKey?: boolean;
 }
 
-/** Resolves to one line, empty at the end of the input. Raw mode lets it drop earlier input. Never rejects. */
-export function typedLine({ input, ask, echo, interrupt, signal, isOneKey }: Asking): Promise<string> {
+/**
+ * Resolves to one line, empty at the end of the input. Raw mode lets it drop earlier input. Never
+ * rejects.
+ */
+export function typedLine({
+  input,
+  ask,
+  echo,
+  interrupt,
+  signal,
+  isOneKey,
+}: Asking): Promise<string> {
   return new Promise((resolve) => {
     if (!input.readable || signal.aborted) return resolve('');
     let line = '';

@@ -1,6 +1,6 @@
 /**
- * The person's permissions for calls (S4): `~/.minds/permissions.json` and options. The option wins for the same pattern. An
- * agent starts `connect`, so its options can only tighten.
+ * The person's permissions for calls (S4): `~/.minds/permissions.json` and options. The option wins
+ * for the same pattern. An agent starts `connect`, so its options can only tighten.
  */
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
@@ -37,7 +37,11 @@ export class PersonsPermissions {
   static readonly none = new PersonsPermissions('', {}, {}, false);
 
   /** Resolves to a sentence that says why the file is not usable. Then no tool may be called. */
-  static async read(home: string, options: PermissionOptions, tightens: boolean): Promise<PersonsPermissions | string> {
+  static async read(
+    home: string,
+    options: PermissionOptions,
+    tightens: boolean,
+  ): Promise<PersonsPermissions | string> {
     const file = path.join(home, '.minds', 'permissions.json');
     const own = rulesOf(file, await readContent(disk, file));
     return typeof own === 'string' ? own : new PersonsPermissions(file, options, own, tightens);
@@ -56,7 +60,9 @@ export class PersonsPermissions {
     return this.tightens ? [this.own, rules] : [{ ...this.own, ...rules }];
   }
 
-  /** Makes edits of the file count at once. An invalid file changes nothing and causes a message. */
+  /**
+   * Makes edits of the file count at once. An invalid file changes nothing and causes a message.
+   */
   follow({ permission }: Pick<Host, 'permission'>, store: DisposableStore): void {
     const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500, disk }));
     store.add(
@@ -77,5 +83,9 @@ export class PersonsPermissions {
 function rulesOf(file: string, content: FileContent): Rules | string {
   if (content.kind === 'absent') return {};
   if (content.kind === 'unreadable') return `${file} cannot be read: ${content.reason}.`;
-  return readObject(`The permissions in ${file}`, withoutMark(content.text), '{"*":"ask","docs_*":"allow"}');
+  return readObject(
+    `The permissions in ${file}`,
+    withoutMark(content.text),
+    '{"*":"ask","docs_*":"allow"}',
+  );
 }

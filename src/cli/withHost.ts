@@ -1,4 +1,6 @@
-/** Makes a host for one command from the config files, and ends it with everything that it started. */
+/**
+ * Makes a host for one command from the config files, and ends it with everything that it started.
+ */
 import type { OfferLedger } from '../core/approval/offerLedger.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
@@ -13,7 +15,12 @@ import { watchFolderOf } from '../core/files/folderWatch.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import { assemble, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
-import { noClient, type ExpectedClient, type Fields, type ServerClient } from '../core/protocol/client.js';
+import {
+  noClient,
+  type ExpectedClient,
+  type Fields,
+  type ServerClient,
+} from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { configDeps, readConfigFiles } from './configFile.js';
@@ -60,7 +67,9 @@ export interface RunningHost {
 }
 
 const nothing = (): Promise<undefined> => Promise.resolve(undefined);
-/** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
+/**
+ * The command line stores no token of a sign-in. Tokens for machines stay in memory for one run.
+ */
 const memoryOnlySecrets: SecretStore = {
   get: nothing,
   store: nothing,
@@ -68,14 +77,20 @@ const memoryOnlySecrets: SecretStore = {
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-export function withServers(run: Run, use: (running: RunningHost) => number | Promise<number>): Promise<number> {
+export function withServers(
+  run: Run,
+  use: (running: RunningHost) => number | Promise<number>,
+): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
     return running.signal.aborted ? 1 : await use(running);
   });
 }
 
-export async function withHost(run: Run, use: (running: RunningHost) => Promise<number>): Promise<number> {
+export async function withHost(
+  run: Run,
+  use: (running: RunningHost) => Promise<number>,
+): Promise<number> {
   const { folder, only, guardianScript } = run;
   // Every command finds the same names as `serve` and `connect` (N5b).
   const offerReview = run.offerReview ?? (await keptOffers(false, 'read'));
@@ -83,15 +98,26 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
   const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
-  const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
+  const serverLog = (server: string): Log => ({
+    write: (level, message) => log.write(level, `${server}: ${message}`),
+  });
   const interruption = new Interruption();
   const { signal } = interruption;
   // No form arrives before `core` exists.
-  const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
+  const client =
+    run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
   const approvals = await FolderApprovals.open(folder, run.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
-    surroundings: { clock: systemClock, log, serverLog, env, version, guardianScript, makeAgents: proxyAgents },
+    surroundings: {
+      clock: systemClock,
+      log,
+      serverLog,
+      env,
+      version,
+      guardianScript,
+      makeAgents: proxyAgents,
+    },
     settings: { filteredTools: () => 'information', trace: () => run.debug, only },
     consent: {
       approvals: approvals.ledger,
@@ -104,10 +130,15 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
     stores: {
       secret: secretOf,
       secrets: memoryOnlySecrets,
-      conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
+      conversations: new RememberedConversations({
+        stored: undefined,
+        store: () => {},
+        isConversation: () => true,
+      }),
     },
     readSources: () => readSources(),
-    expectedClient: run.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
+    expectedClient:
+      run.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
   });
   const { host } = core;
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
@@ -142,9 +173,15 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
 }
 
 /** Returns a function that reads the files at once and resolves when the host has them. */
-function followConfig(host: Host, sources: readonly SourceText[], store: DisposableStore): () => Promise<void> {
+function followConfig(
+  host: Host,
+  sources: readonly SourceText[],
+  store: DisposableStore,
+): () => Promise<void> {
   const files = sources.map((source) => {
-    const watched = store.add(watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }));
+    const watched = store.add(
+      watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }),
+    );
     store.add(watchFolderOf(source.file, () => watched.nudge()));
     return { source, watched };
   });
@@ -156,11 +193,17 @@ function followConfig(host: Host, sources: readonly SourceText[], store: Disposa
         each.source =
           content.kind === 'unreadable'
             ? { ...source, unreadable: content.reason }
-            : { ...source, text: content.kind === 'text' ? content.text : undefined, unreadable: undefined };
+            : {
+                ...source,
+                text: content.kind === 'text' ? content.text : undefined,
+                unreadable: undefined,
+              };
         if (files.some(({ watched }) => watched.content === undefined)) return;
         host
           .setSources(files.map(({ source }) => source))
-          .catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
+          .catch((error: unknown) =>
+            complain(`The config files were not applied: ${asText(error)}`),
+          );
       }),
     );
   }

@@ -7,7 +7,9 @@ import type { Field, Json, Member, Option } from './schemaForm.js';
 
 type Entered =
   /** The arguments do not have the value. */
-  { readonly kind: 'absent' } | { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'wrong' };
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'wrong' };
 
 export interface Control {
   readonly root: HTMLElement;
@@ -58,13 +60,19 @@ function framed(
   own: Pick<Control, 'draft' | 'restore'> & { read(): Entered | Complaint },
 ): Control {
   inputsMade += 1;
-  const [id, note, error] = [`input${inputsMade}`, `note${inputsMade}`, `error${inputsMade}`] as const;
+  const [id, note, error] = [
+    `input${inputsMade}`,
+    `note${inputsMade}`,
+    `error${inputsMade}`,
+  ] as const;
   input.id = id;
   input.setAttribute('aria-describedby', `${note} ${error}`);
   if (need === 'required') input.setAttribute('aria-required', 'true');
   const complaint = element('p', { id: error, class: 'error', role: 'alert' });
   const label = element('label', { for: id }, name, ...requiredMark(need));
-  const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter((hint) => hint !== '');
+  const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter(
+    (hint) => hint !== '',
+  );
   const described = element('p', { id: note, class: 'note' }, lines.join(' · '));
   const root = element('div', { class: 'field' }, label, described, input);
   return {
@@ -92,13 +100,18 @@ function requiredMark(need: Need): (Node | string)[] {
 function line(name: string, need: Need, field: LineField): Control {
   const { kind } = field;
   const initial = need === 'optional' ? undefined : field.initial;
-  const placeholder = field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
+  const placeholder =
+    field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
   const format = kind === 'text' ? field.format : undefined;
   const [type, step] = format === undefined ? ['number', 'any'] : [inputs[format].type, '1'];
   const input =
     kind === 'number' || format !== undefined
       ? element('input', { type, step, placeholder })
-      : element('textarea', { rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
+      : element('textarea', {
+          rows: kind === 'json' ? '3' : '1',
+          spellcheck: 'false',
+          placeholder,
+        });
   if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
   // A text field ignores a default of another type.
   if (kind === 'text' && typeof initial === 'string') {
@@ -110,9 +123,11 @@ function line(name: string, need: Need, field: LineField): Control {
       if (typeof draft === 'string' || typeof draft === 'number') input.value = String(draft);
     },
     read: () => {
-      if (input.validity.badInput) return format === undefined ? 'This is not a number.' : inputs[format].wrong;
+      if (input.validity.badInput)
+        return format === undefined ? 'This is not a number.' : inputs[format].wrong;
       if (input.value === '' && need === 'optional') return absent;
-      if (input.value === '' && !(kind === 'text' && field.initial === '')) return emptyError(field);
+      if (input.value === '' && !(kind === 'text' && field.initial === ''))
+        return emptyError(field);
       return readLine(field, input.value);
     },
   });
@@ -134,7 +149,9 @@ function readLine(field: LineField, entered: string): Entered | Complaint {
         return `This is not JSON: ${(error as SyntaxError).message}`;
       }
     case 'number':
-      return (roundingError(entered) ?? numberError(field, Number(entered))) || value(Number(entered));
+      return (
+        (roundingError(entered) ?? numberError(field, Number(entered))) || value(Number(entered))
+      );
   }
 }
 
@@ -157,7 +174,9 @@ function hintsOf(field: LineField): string[] {
 
 function emptyError(field: LineField): string {
   const allowsEmpty = field.kind === 'text' && field.least === 0 && field.format === undefined;
-  return allowsEmpty ? 'This is required. To send an empty text, use Edit as JSON.' : 'This is required.';
+  return allowsEmpty
+    ? 'This is required. To send an empty text, use Edit as JSON.'
+    : 'This is required.';
 }
 
 function textError({ least, most }: Extract<Field, { kind: 'text' }>, entered: string): string {
@@ -167,7 +186,10 @@ function textError({ least, most }: Extract<Field, { kind: 'text' }>, entered: s
   return '';
 }
 
-function numberError({ integer, minimum, maximum }: Extract<Field, { kind: 'number' }>, entered: number): string {
+function numberError(
+  { integer, minimum, maximum }: Extract<Field, { kind: 'number' }>,
+  entered: number,
+): string {
   if (integer && !Number.isInteger(entered)) return 'This must be a whole number.';
   if (minimum !== undefined && entered < minimum) return `At least ${minimum}.`;
   if (maximum !== undefined && entered > maximum) return `At most ${maximum}.`;
@@ -192,13 +214,19 @@ function flag(name: string, field: Field): Control {
 function choice(name: string, need: Need, field: Field, options: readonly Option[]): Control {
   const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
   const select = element('select', {});
-  select.append(element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'));
-  options.forEach((option, index) => select.append(element('option', { value: String(index) }, option.label)));
+  select.append(
+    element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'),
+  );
+  options.forEach((option, index) =>
+    select.append(element('option', { value: String(index) }, option.label)),
+  );
   if (need !== 'optional') {
-    const initial = options.length === 1 ? 0 : options.findIndex((option) => option.value === field.initial);
+    const initial =
+      options.length === 1 ? 0 : options.findIndex((option) => option.value === field.initial);
     if (initial >= 0) select.value = String(initial);
   }
-  const chosenOption = (): Option | undefined => (select.value === '' ? undefined : options[Number(select.value)]);
+  const chosenOption = (): Option | undefined =>
+    select.value === '' ? undefined : options[Number(select.value)];
   return framed(select, name, need, field, [], {
     draft: () => chosenOption()?.label ?? '',
     restore: (draft) => {
@@ -223,13 +251,16 @@ function members(all: readonly Member[]): Control {
     draft: () => Object.fromEntries(controls.map(({ name, own }) => [name, own.draft()])),
     restore: (draft) => {
       if (!isObject(draft)) return;
-      for (const { name, own } of controls) if (Object.hasOwn(draft, name)) own.restore(draft[name] as Json);
+      for (const { name, own } of controls)
+        if (Object.hasOwn(draft, name)) own.restore(draft[name] as Json);
     },
     read: () => {
       // Reads every field, so that all errors show at once.
       const entered = controls.map(({ name, own }) => ({ name, read: own.read() }));
       if (entered.some(({ read }) => read.kind === 'wrong')) return wrong;
-      const present = entered.flatMap(({ name, read }) => (read.kind === 'value' ? [[name, read.value] as const] : []));
+      const present = entered.flatMap(({ name, read }) =>
+        read.kind === 'value' ? [[name, read.value] as const] : [],
+      );
       return present.length === 0 ? absent : value(Object.fromEntries(present));
     },
   };
@@ -240,14 +271,27 @@ const filled = (entered: Entered): Entered => (entered.kind === 'absent' ? value
 function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
   // The parts of an optional object are required only if it is given. The server checks this.
   const isOptional = need === 'optional';
-  const inner = members(field.members.map((member) => ({ ...member, required: !isOptional && member.required })));
+  const inner = members(
+    field.members.map((member) => ({ ...member, required: !isOptional && member.required })),
+  );
   const read = (): Entered => (isOptional ? inner.read() : filled(inner.read()));
   return { ...inner, root: fieldset(name, need, field, inner.root), read };
 }
 
-function fieldset(name: string, need: Need, field: Field, ...content: HTMLElement[]): HTMLFieldSetElement {
+function fieldset(
+  name: string,
+  need: Need,
+  field: Field,
+  ...content: HTMLElement[]
+): HTMLFieldSetElement {
   const note = field.description === '' ? [] : [element('p', { class: 'note' }, field.description)];
-  return element('fieldset', {}, element('legend', {}, name, ...requiredMark(need)), ...note, ...content);
+  return element(
+    'fieldset',
+    {},
+    element('legend', {}, name, ...requiredMark(need)),
+    ...note,
+    ...content,
+  );
 }
 
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
@@ -268,7 +312,10 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
       limit();
       add.focus();
     };
-    const remove = button('Remove', taken, { class: 'secondary', 'aria-label': `Remove ${name} ${number}` });
+    const remove = button('Remove', taken, {
+      class: 'secondary',
+      'aria-label': `Remove ${name} ${number}`,
+    });
     const item = element('div', { class: 'item' }, row.control.root, remove);
     rows.push(row);
     container.append(item);
@@ -282,7 +329,8 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
     draft: () => rows.map((row) => row.control.draft()),
     restore: (draft) => {
       if (!Array.isArray(draft)) return;
-      for (const [index, one] of (draft as readonly Json[]).entries()) (rows[index]?.control ?? append()).restore(one);
+      for (const [index, one] of (draft as readonly Json[]).entries())
+        (rows[index]?.control ?? append()).restore(one);
     },
     read: () => {
       const entered = rows.map((row) => row.control.read());

@@ -1,4 +1,7 @@
-/** Texts with a `format` of JSON Schema. A person enters times in the local time zone, and the sent text has its offset. Pure. */
+/**
+ * Texts with a `format` of JSON Schema. A person enters times in the local time zone, and the sent
+ * text has its offset. Pure.
+ */
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
 /** The type of the input, and its complaint about a text in another form. */
@@ -11,7 +14,9 @@ export const inputs: Readonly<Record<Format, { readonly type: string; readonly w
 };
 
 export function formatOf(format: unknown): Format | undefined {
-  return typeof format === 'string' && Object.hasOwn(inputs, format) ? (format as Format) : undefined;
+  return typeof format === 'string' && Object.hasOwn(inputs, format)
+    ? (format as Format)
+    : undefined;
 }
 
 export function sentText(format: Format, entered: string): string | undefined {
@@ -23,7 +28,9 @@ export function sentText(format: Format, entered: string): string | undefined {
     case 'date':
       return /^\d{4,}-\d\d-\d\d$/.test(entered) ? entered : undefined;
     case 'time':
-      return /^\d\d:\d\d/.test(entered) ? withOffset(`${today()}T${entered}`)?.slice(11) : undefined;
+      return /^\d\d:\d\d/.test(entered)
+        ? withOffset(`${today()}T${entered}`)?.slice(11)
+        : undefined;
     case 'date-time':
       return withOffset(entered);
   }

@@ -19,7 +19,12 @@ export interface TriedTool {
 export type ToPage =
   | { readonly kind: 'tool'; readonly tool: TriedTool; readonly changed: boolean }
   | { readonly kind: 'started' }
-  | { readonly kind: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
+  | {
+      readonly kind: 'progress';
+      readonly progress: number;
+      readonly total?: number;
+      readonly message?: string;
+    }
   | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
   /** The result's app is beside it, or cannot be shown for the reason in `wrong`. */
   | { readonly kind: 'app'; readonly wrong?: string }

@@ -15,7 +15,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-export function button(text: string, run: () => void, attributes: Attributes = {}): HTMLButtonElement {
+export function button(
+  text: string,
+  run: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
   const made = element('button', { type: 'button', ...attributes }, text);
   made.addEventListener('click', run);
   return made;

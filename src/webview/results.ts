@@ -4,7 +4,10 @@ import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
 import { text } from './schemaForm.js';
 
-/** The most characters of a text, because long texts slow down the page. A button opens the whole text. */
+/**
+ * The most characters of a text, because long texts slow down the page. A button opens the whole
+ * text.
+ */
 const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
@@ -45,7 +48,9 @@ function resultElements(result: Part): Node[] {
   return [
     ...content.map(partElement),
     ...(structured === undefined ? [] : [labelled('structured content', pre(json(structured)))]),
-    ...(content.length === 0 && structured === undefined ? [element('p', {}, 'The result is empty.')] : []),
+    ...(content.length === 0 && structured === undefined
+      ? [element('p', {}, 'The result is empty.')]
+      : []),
     element('details', {}, element('summary', {}, 'The whole result as JSON'), pre(json(result))),
   ];
 }
@@ -56,7 +61,10 @@ function partElement(part: Part): Node {
       return labelled(kindOf('text', part), pre(laidOut(text(part['text']), longestText)));
     case 'image':
     case 'audio':
-      return labelled(kindOf(text(part['mimeType']), part), media(part['type'], part['mimeType'], part['data']));
+      return labelled(
+        kindOf(text(part['mimeType']), part),
+        media(part['type'], part['mimeType'], part['data']),
+      );
     case 'resource':
       return resource((part['resource'] ?? {}) as Part);
     case 'resource_link':
@@ -83,7 +91,8 @@ function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
 function resource(held: Part): Node {
   const label = `resource · ${text(held['uri'])}`;
   const type = text(held['mimeType']);
-  if (typeof held['text'] === 'string') return labelled(label, pre(laidOut(held['text'], longestText)));
+  if (typeof held['text'] === 'string')
+    return labelled(label, pre(laidOut(held['text'], longestText)));
   for (const kind of ['image', 'audio'] as const) {
     if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
   }
@@ -95,8 +104,12 @@ function resource(held: Part): Node {
 function link(part: Part): Node {
   const uri = text(part['uri']);
   const name = text(part['title']) || text(part['name']) || uri;
-  const rest = [text(part['description']), text(part['mimeType']), uri].filter((line) => line !== '' && line !== name);
-  const shown = /^https?:/.test(uri) ? element('a', { href: uri }, name) : element('strong', {}, name);
+  const rest = [text(part['description']), text(part['mimeType']), uri].filter(
+    (line) => line !== '' && line !== name,
+  );
+  const shown = /^https?:/.test(uri)
+    ? element('a', { href: uri }, name)
+    : element('strong', {}, name);
   return element('p', {}, shown, rest.length > 0 ? ` ${rest.join(' · ')}` : '');
 }
 
@@ -106,7 +119,9 @@ function labelled(label: string, content: Node): HTMLElement {
 
 function pre(content: string, kind?: string): HTMLElement {
   const cut = content.length > longestText;
-  const shown = cut ? `${content.slice(0, longestText)}\n… ${content.length - longestText} more characters` : content;
+  const shown = cut
+    ? `${content.slice(0, longestText)}\n… ${content.length - longestText} more characters`
+    : content;
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }
 

@@ -1,10 +1,19 @@
-/** Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON. Pure. */
+/**
+ * Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON.
+ * Pure.
+ */
 import { asFields, asList, isObject, type Fields } from '../core/base/isObject.js';
 import { perObject } from '../core/base/perObject.js';
 import { decoded } from '../core/base/text.js';
 import { enteredText, formatOf, type Format } from './formats.js';
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 interface Described {
   readonly title: string;
@@ -30,7 +39,12 @@ export type Field = Described &
     | { readonly kind: 'flag' }
     | { readonly kind: 'choice'; readonly options: readonly Option[] }
     | { readonly kind: 'group'; readonly members: readonly Member[] }
-    | { readonly kind: 'list'; readonly item: Field; readonly least: number; readonly most: number | undefined }
+    | {
+        readonly kind: 'list';
+        readonly item: Field;
+        readonly least: number;
+        readonly most: number | undefined;
+      }
     | { readonly kind: 'json'; readonly accepts: string }
   );
 
@@ -52,7 +66,10 @@ const deepest = 5;
 
 /** The most elements of a page in a form. The rest become fields of JSON. */
 const mostElements = 10_000;
-/** The most keys, list items and characters that a form reads, because references repeat long parts (S2h). */
+/**
+ * The most keys, list items and characters that a form reads, because references repeat long parts
+ * (S2h).
+ */
 const mostEntries = 500_000;
 /** The approximate elements of a field: label, description and input. */
 const elementsOfField = 10;
@@ -65,7 +82,9 @@ interface Draft {
 
 interface Standing {
   readonly depth: number;
-  /** How often the page has the field, because of the least number of items in the lists around it. */
+  /**
+   * How often the page has the field, because of the least number of items in the lists around it.
+   */
   readonly copies: number;
   readonly needed: boolean;
 }
@@ -78,14 +97,30 @@ export function formOf(inputSchema: unknown): Field {
 function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   const { depth, copies, needed } = standing;
   const schema = resolved(given, draft);
-  if (!schema) return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
-  const { title, description, default: initial, minLength, maxLength, pattern, minimum, maximum } = schema;
-  const described = { title: text(title), description: text(description), initial: initial as Json | undefined };
+  if (!schema)
+    return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
+  const {
+    title,
+    description,
+    default: initial,
+    minLength,
+    maxLength,
+    pattern,
+    minimum,
+    maximum,
+  } = schema;
+  const described = {
+    title: text(title),
+    description: text(description),
+    initial: initial as Json | undefined,
+  };
   const json = (accepts: string): Field => ({ kind: 'json', accepts, ...described });
   const options = optionsOf(schema);
   if (options) {
     const fits = hasRoom(draft, options.length * copies);
-    return fits ? { kind: 'choice', options, ...described } : json('one of the values that the schema lists');
+    return fits
+      ? { kind: 'choice', options, ...described }
+      : json('one of the values that the schema lists');
   }
   if (depth > deepest) return json(anyAllowed);
   const inner = onlyVariant(schema);
@@ -106,23 +141,40 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'string': {
       const least = count(minLength) ?? 0;
       const most = count(maxLength);
-      return { kind: 'text', least, most, pattern: text(pattern), format: formatFor(schema), ...described };
+      return {
+        kind: 'text',
+        least,
+        most,
+        pattern: text(pattern),
+        format: formatFor(schema),
+        ...described,
+      };
     }
     case 'integer':
     case 'number': {
       const integer = typeOf(schema) === 'integer';
-      return { kind: 'number', integer, minimum: count(minimum), maximum: count(maximum), ...described };
+      return {
+        kind: 'number',
+        integer,
+        minimum: count(minimum),
+        maximum: count(maximum),
+        ...described,
+      };
     }
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const properties = new Map(isObject(schema['properties']) ? Object.entries(schema['properties']) : []);
+      const properties = new Map(
+        isObject(schema['properties']) ? Object.entries(schema['properties']) : [],
+      );
       // The root is the arguments, and a tool without arguments has an empty form.
       const hasFields = properties.size > 0 || (depth === 0 && !isOpen(schema));
       const given: readonly unknown[] = asList(schema['required']);
       const required = new Set(given.filter((one) => typeof one === 'string'));
-      for (const name of required) if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
-      if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields) return json('an object');
+      for (const name of required)
+        if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
+      if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields)
+        return json('an object');
       const members = [...properties].map(([name, property]): Member => {
         const isRequired = required.has(name);
         const field = fieldOf(property, draft, { depth: depth + 1, copies, needed: isRequired });
@@ -134,7 +186,11 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
       const items = schema['items'];
       const least = count(schema['minItems']) ?? 0;
       const all = copies * Math.max(1, least);
-      if (!isObject(items) || schema['prefixItems'] !== undefined || !hasRoom(draft, all * elementsOfField)) {
+      if (
+        !isObject(items) ||
+        schema['prefixItems'] !== undefined ||
+        !hasRoom(draft, all * elementsOfField)
+      ) {
         return json('a list');
       }
       const item = fieldOf(items, draft, { depth: depth + 1, copies: all, needed: true });
@@ -159,7 +215,9 @@ const phrases: ReadonlyMap<string, string> = new Map([
 function formatFor({ format, pattern, default: initial }: Schema): Format | undefined {
   const known = formatOf(format);
   if (known === undefined || pattern !== undefined) return undefined;
-  return typeof initial !== 'string' || enteredText(known, initial) !== undefined ? known : undefined;
+  return typeof initial !== 'string' || enteredText(known, initial) !== undefined
+    ? known
+    : undefined;
 }
 
 function hasRoom(draft: Draft, elements: number): boolean {
@@ -170,7 +228,9 @@ function hasRoom(draft: Draft, elements: number): boolean {
 
 function isOpen(schema: Schema): boolean {
   const { additionalProperties, patternProperties } = schema;
-  return isObject(additionalProperties) || additionalProperties === true || isObject(patternProperties);
+  return (
+    isObject(additionalProperties) || additionalProperties === true || isObject(patternProperties)
+  );
 }
 
 function typeOf(schema: Schema): string | undefined {
@@ -188,7 +248,9 @@ function optionsOf(schema: Schema): Option[] | undefined {
   if ('const' in schema) return [option(schema['const'] as Json)];
   if (Array.isArray(schema['enum'])) {
     const names = schema['enumNames'];
-    return schema['enum'].map((value, index) => option(value as Json, Array.isArray(names) ? names[index] : undefined));
+    return schema['enum'].map((value, index) =>
+      option(value as Json, Array.isArray(names) ? names[index] : undefined),
+    );
   }
   const variants = schema['oneOf'] ?? schema['anyOf'];
   if (!Array.isArray(variants) || variants.length === 0) return undefined;
@@ -203,14 +265,22 @@ function optionsOf(schema: Schema): Option[] | undefined {
 }
 
 function option(value: Json, title?: unknown): Option {
-  return { label: text(title) || (typeof value === 'object' && value ? jsonOf(value) : String(value)), value };
+  return {
+    label: text(title) || (typeof value === 'object' && value ? jsonOf(value) : String(value)),
+    value,
+  };
 }
 
 /** Fields with the same reference share their options. */
 const jsonOf = perObject((value: object) => JSON.stringify(value));
 
-function unionsOf(schema: Schema, keys: readonly string[] = ['anyOf', 'oneOf', 'allOf']): unknown[][] {
-  return schema['properties'] === undefined ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all)) : [];
+function unionsOf(
+  schema: Schema,
+  keys: readonly string[] = ['anyOf', 'oneOf', 'allOf'],
+): unknown[][] {
+  return schema['properties'] === undefined
+    ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all))
+    : [];
 }
 
 const isNull = (schema: unknown): boolean => asFields(schema)['type'] === 'null';
@@ -223,10 +293,15 @@ function onlyVariant(schema: Schema): unknown {
 
 function allowsNull(schema: Schema): boolean {
   const { type } = schema;
-  return Array.isArray(type) ? type.includes('null') : unionsOf(schema, ['anyOf', 'oneOf']).flat().some(isNull);
+  return Array.isArray(type)
+    ? type.includes('null')
+    : unionsOf(schema, ['anyOf', 'oneOf']).flat().some(isNull);
 }
 
-/** Follows references within the schema. Returns undefined for a missing target, a circle, and a form that is too long. */
+/**
+ * Follows references within the schema. Returns undefined for a missing target, a circle, and a
+ * form that is too long.
+ */
 function resolved(given: unknown, draft: Draft): Schema | undefined {
   let schema = given;
   for (let times = 0; times < 20; times++) {

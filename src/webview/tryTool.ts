@@ -1,4 +1,7 @@
-/** The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only to its panel. */
+/**
+ * The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only
+ * to its panel.
+ */
 import { sameJson } from '../core/base/canonicalJson.js';
 import { tookPhrase } from '../core/base/text.js';
 import { form, type Control } from './controls.js';
@@ -18,7 +21,11 @@ const send = (message: ToPanel): void => panel.postMessage(message);
 
 const head = element('header');
 const fields = element('form', { novalidate: true, 'aria-label': 'Arguments' });
-const documentNote = element('p', { class: 'note', hidden: true }, 'The arguments come from the JSON document. ');
+const documentNote = element(
+  'p',
+  { class: 'note', hidden: true },
+  'The arguments come from the JSON document. ',
+);
 const run = button('Run', () => start(), { title: 'Ctrl+Enter or Cmd+Enter' });
 const hidden = { class: 'secondary', hidden: true };
 const cancel = button('Cancel', () => send({ kind: 'cancel' }), hidden);
@@ -29,7 +36,11 @@ const asJson = button('Edit as JSON', () => openDocument(), {
 const asForm = button('Back to the Form', () => useDocument(false), hidden);
 const openResult = button('Open Result in Editor', () => send({ kind: 'openResult' }), hidden);
 const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), hidden);
-const oldNote = element('p', { class: 'note', hidden: true }, 'This is the result of the call before.');
+const oldNote = element(
+  'p',
+  { class: 'note', hidden: true },
+  'This is the result of the call before.',
+);
 const status = element('p', { role: 'status', 'aria-live': 'polite', class: 'status' });
 const bar = element('progress', { hidden: true, 'aria-label': 'Progress of the call' });
 const result = element('section', { 'aria-label': 'Result', class: 'result' });
@@ -76,7 +87,9 @@ function receive(message: ToPage): void {
     case 'tool':
       show(message.tool);
       if (running) return;
-      status.textContent = message.changed ? 'The tool has changed. The form keeps the arguments that fit.' : '';
+      status.textContent = message.changed
+        ? 'The tool has changed. The form keeps the arguments that fit.'
+        : '';
       status.classList.remove('error');
       return;
     case 'document':
@@ -110,12 +123,16 @@ function receive(message: ToPage): void {
       for (const each of [copyResult, openResult]) each.hidden = outcome.copied === undefined;
       copied = outcome.copied ?? '';
       // A long form would hide the result.
-      if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
+      if (result.getBoundingClientRect().bottom > innerHeight)
+        status.scrollIntoView({ block: 'start' });
       return;
     }
     case 'app': {
       const { wrong } = message;
-      const told = wrong === undefined ? 'Its app is shown beside this panel.' : `Its app cannot be shown: ${wrong}.`;
+      const told =
+        wrong === undefined
+          ? 'Its app is shown beside this panel.'
+          : `Its app cannot be shown: ${wrong}.`;
       result.prepend(element('p', { class: 'note' }, told));
       return;
     }
@@ -130,7 +147,11 @@ function show(tool: TriedTool): void {
   const names = original === published ? server : `${server}, where it is called ${original}`;
   head.replaceChildren(
     element('h1', {}, published),
-    element('p', { class: 'note' }, [title, `of ${names}`, ...tool.effects].filter((part) => part !== '').join(' · ')),
+    element(
+      'p',
+      { class: 'note' },
+      [title, `of ${names}`, ...tool.effects].filter((part) => part !== '').join(' · '),
+    ),
     ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
     ...(tool.offered ? [serversView(tool.offered)] : []),
     element('p', { class: 'note' }, tool.instance),
@@ -163,7 +184,8 @@ function start(): void {
   status.classList.remove('error');
   if (fromDocument) return send({ kind: 'runDocument' });
   const read = entered.read();
-  if (read.kind === 'value') return send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
+  if (read.kind === 'value')
+    return send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
   refuse('Some fields are not valid yet.');
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
@@ -216,6 +238,7 @@ function setRunning(now: boolean): void {
   cancel.hidden = !now;
   bar.hidden = !now;
   if (now) cancel.focus();
-  else if (document.activeElement === document.body || document.activeElement === cancel) run.focus();
+  else if (document.activeElement === document.body || document.activeElement === cancel)
+    run.focus();
   status.classList.remove('error');
 }

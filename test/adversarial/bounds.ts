@@ -9,17 +9,24 @@ import { linearPass } from './longTexts.js';
 import type { Stage } from '../support/core/stage.js';
 
 /**
- * The maximum hold-up of the loop in linear passes over a mebibyte, in processor time. 20 passes are some 100 ms on a
- * machine of 2020. The makers of the messages and the collector share the loop with the product.
+ * The maximum hold-up of the loop in linear passes over a mebibyte, in processor time. 20 passes
+ * are some 100 ms on a machine of 2020. The makers of the messages and the collector share the loop
+ * with the product.
  */
 const mostPasses = 20;
 /** `atMost` includes memory that waits for the collector. */
 const heapMegabytes = { atMost: 600, left: 60 };
 
-/** The effect of an attack repeats with the attack. A noise of the machine or the collector does not. */
+/**
+ * The effect of an attack repeats with the attack. A noise of the machine or the collector does
+ * not.
+ */
 const mostAttempts = 3;
 
-/** Fails if the attack holds up the loop each time, or takes memory. The attack may run several times. */
+/**
+ * Fails if the attack holds up the loop each time, or takes memory. The attack may run several
+ * times.
+ */
 export async function assertBounded(attack: () => Promise<unknown>): Promise<void> {
   for (let attempts = 1; !(await isBounded(attack, attempts === mostAttempts)); attempts++);
   assertNotPolluted();
@@ -47,11 +54,15 @@ export function assertNotPolluted(): void {
 }
 
 /**
- * No secret is in texts for people and other programs, nor in any file: the config file, lists of servers, artifacts
- * and their names.
+ * No secret is in texts for people and other programs, nor in any file: the config file, lists of
+ * servers, artifacts and their names.
  * @param files must exist at least, or nothing was tried
  */
-export async function assertKeepsSecrets(stage: Stage, secrets: readonly string[], files: RegExp): Promise<void> {
+export async function assertKeepsSecrets(
+  stage: Stage,
+  secrets: readonly string[],
+  files: RegExp,
+): Promise<void> {
   await stage.untilStored();
   const root = path.dirname(stage.folder);
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
@@ -61,7 +72,10 @@ export async function assertKeepsSecrets(stage: Stage, secrets: readonly string[
   );
   const contents = names
     .filter((name) => statSync(path.join(root, name)).isFile())
-    .map((name): [string, string] => [`file ${name}`, readFileSync(path.join(root, name), 'latin1')]);
+    .map((name): [string, string] => [
+      `file ${name}`,
+      readFileSync(path.join(root, name), 'latin1'),
+    ]);
   const told = [
     ['logs', stage.logs.text()],
     ['snapshot', JSON.stringify(stage.host.snapshot)],
@@ -70,15 +84,24 @@ export async function assertKeepsSecrets(stage: Stage, secrets: readonly string[
   ] as const;
   for (const secret of secrets) {
     assert.ok(secret.length > 20, 'there is no such secret');
-    for (const [where, text] of told) assert.ok(!text.includes(secret), `a secret is in the ${where}`);
+    for (const [where, text] of told)
+      assert.ok(!text.includes(secret), `a secret is in the ${where}`);
   }
 }
 
 /** The command line's form of a snapshot has no character with an effect on a terminal. */
 export function assertShownWithoutControl(snapshot: StatusSnapshot): void {
-  const shown = [statusTable(snapshot), toolsTable(snapshot.servers), ...snapshot.problems.map(problemLine)];
+  const shown = [
+    statusTable(snapshot),
+    toolsTable(snapshot.servers),
+    ...snapshot.problems.map(problemLine),
+  ];
   for (const text of shown) {
     const found = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text);
-    assert.equal(found, null, `U+${found?.[0].codePointAt(0)?.toString(16)} in ${JSON.stringify(text.slice(0, 500))}`);
+    assert.equal(
+      found,
+      null,
+      `U+${found?.[0].codePointAt(0)?.toString(16)} in ${JSON.stringify(text.slice(0, 500))}`,
+    );
   }
 }

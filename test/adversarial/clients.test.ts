@@ -1,7 +1,7 @@
 /**
- * A client that damages its messages to the gateway. It sends bodies, headers and bytes by the ten thousand, from a
- * seed. Each request is answered, a good client beside it is served as ever, and the loop and the heap stay within
- * bounds.
+ * A client that damages its messages to the gateway. It sends bodies, headers and bytes by the ten
+ * thousand, from a seed. Each request is answered, a good client beside it is served as ever, and
+ * the loop and the heap stay within bounds.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/clients.test.ts
  */
@@ -27,11 +27,18 @@ type Headers = Record<string, string>;
 const bodies: readonly object[] = [
   {
     method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } },
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: { roots: {} },
+      clientInfo: { name: 'c', version: '1' },
+    },
   },
   { method: 'ping' },
   { method: 'tools/list', params: { cursor: 'x' } },
-  { method: 'tools/call', params: { name: 'echo', arguments: { text: 'a' }, _meta: { progressToken: 1 } } },
+  {
+    method: 'tools/call',
+    params: { name: 'echo', arguments: { text: 'a' }, _meta: { progressToken: 1 } },
+  },
   { method: 'tools/call', params: { name: 'content', arguments: {} } },
   { method: 'prompts/list' },
   { method: 'prompts/get', params: { name: 'p', arguments: { a: 'b' } } },
@@ -57,10 +64,16 @@ const answers: readonly object[] = [
 const all = [...bodies, ...bodies, ...notices, ...answers];
 
 /** The messages of clients of 2026-07-28, without a session. */
-const modernBodies: readonly { readonly method: string; readonly params?: Readonly<Record<string, unknown>> }[] = [
+const modernBodies: readonly {
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}[] = [
   { method: 'server/discover' },
   { method: 'tools/list' },
-  { method: 'tools/call', params: { name: 'echo', arguments: { text: 'a', 'mcp-toolsets/conversation': 'x' } } },
+  {
+    method: 'tools/call',
+    params: { name: 'echo', arguments: { text: 'a', 'mcp-toolsets/conversation': 'x' } },
+  },
   {
     method: 'tools/call',
     params: {
@@ -90,7 +103,11 @@ const modern = modernBodies.map(({ method, params }, id) => ({
     _meta: {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, sampling: {}, roots: {} },
+      'io.modelcontextprotocol/clientCapabilities': {
+        elicitation: { form: {} },
+        sampling: {},
+        roots: {},
+      },
     },
   },
 }));
@@ -103,7 +120,8 @@ const headerDamage: readonly ((headers: Headers, random: Draw) => void)[] = [
   (headers) => delete headers['mcp-session-id'],
   (headers) => (headers['mcp-session-id'] = 'x'.repeat(5_000)),
   (headers) => (headers['mcp-protocol-version'] = '9999-99-99'),
-  (headers, random) => (headers['last-event-id'] = `${Math.floor(random() * 99)}-${'9'.repeat(30)}`),
+  (headers, random) =>
+    (headers['last-event-id'] = `${Math.floor(random() * 99)}-${'9'.repeat(30)}`),
   (headers) => (headers['content-encoding'] = 'gzip'),
   (headers) => (headers['authorization'] = 'Bearer wrong'),
   (headers) => (headers['origin'] = 'http://evil.example'),
@@ -133,13 +151,23 @@ describe(`a client that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
     agent = new Agent({ keepAlive: true, maxSockets: 8 });
     stage = await startStage({ env: { THE_CANARY: canary } });
     stage.onDispose(() => Promise.resolve(agent.destroy()));
-    await stage.edit({ a: fixture('raw', [], { 'truely-stateless': true, env: { CANARY: { env: 'THE_CANARY' } } }) });
+    await stage.edit({
+      a: fixture('raw', [], { 'truely-stateless': true, env: { CANARY: { env: 'THE_CANARY' } } }),
+    });
   });
 
   afterEach(endStages);
 
-  /** The status of the complete answer, or of a stream once it has begun. Undefined: the connection was ended. */
-  function send(url: URL, method: string, headers: Headers, body?: Buffer): Promise<number | undefined> {
+  /**
+   * The status of the complete answer, or of a stream once it has begun. Undefined: the connection
+   * was ended.
+   */
+  function send(
+    url: URL,
+    method: string,
+    headers: Headers,
+    body?: Buffer,
+  ): Promise<number | undefined> {
     return new Promise((resolve) => {
       const sent = request(url, { method, headers, agent }, (response) => {
         const { statusCode } = response;
@@ -163,16 +191,28 @@ describe(`a client that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
     const { url, headers: own } = gateway.endpoint('a', 'plain');
     const good = await SessionClient.open(stage, 'a');
     const goodIsServed = async (): Promise<void> => {
-      for (let turn = 0; turn < 2; turn++) assert.equal(await good.text('echo', { text: String(turn) }), String(turn));
+      for (let turn = 0; turn < 2; turn++)
+        assert.equal(await good.text('echo', { text: String(turn) }), String(turn));
     };
-    const json = { ...own, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const json = {
+      ...own,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
     const statuses = new Map<number | undefined, number>();
 
     /** A session of the evil client, so that its messages pass the first check. */
     const open = async (): Promise<string> => {
-      const answer = await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(bodies[0]) });
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(bodies[0]),
+      });
       await answer.text();
-      return answer.headers.get('mcp-session-id') ?? assert.fail(`initialize was answered ${answer.status}`);
+      return (
+        answer.headers.get('mcp-session-id') ??
+        assert.fail(`initialize was answered ${answer.status}`)
+      );
     };
     let session = await open();
     let opening: Promise<void> | undefined;
@@ -192,14 +232,22 @@ describe(`a client that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
       const headers: Headers = isModern
         ? { ...json, ...modernHeaders(message) }
         : { ...json, 'mcp-session-id': mine, 'mcp-protocol-version': '2025-11-25' };
-      let body = Buffer.from(JSON.stringify(random() < 0.9 ? mutated(message, random) : message) ?? '');
+      let body = Buffer.from(
+        JSON.stringify(random() < 0.9 ? mutated(message, random) : message) ?? '',
+      );
       if (random() < 0.1) body = Buffer.from(damagedText(body.toString(), random));
       if (random() < 0.05) body[Math.floor(random() * body.length)] = 0xff;
-      if (random() < 0.1) headerDamage[Math.floor(random() * headerDamage.length)]?.(headers, random);
-      const method = random() < 0.99 ? 'POST' : (['GET', 'DELETE', 'PUT', 'HEAD'][Math.floor(random() * 4)] ?? 'GET');
+      if (random() < 0.1)
+        headerDamage[Math.floor(random() * headerDamage.length)]?.(headers, random);
+      const method =
+        random() < 0.99
+          ? 'POST'
+          : (['GET', 'DELETE', 'PUT', 'HEAD'][Math.floor(random() * 4)] ?? 'GET');
       const address = new URL(url);
-      if (isModern && random() < 0.5) address.pathname += `/c/${'a'.repeat(22 + Math.floor(random() * 3))}`;
-      if (random() < 0.02) address.pathname += ['/', '/..', '/%2e%2e/x', '%00', '?a=b#c'][Math.floor(random() * 5)];
+      if (isModern && random() < 0.5)
+        address.pathname += `/c/${'a'.repeat(22 + Math.floor(random() * 3))}`;
+      if (random() < 0.02)
+        address.pathname += ['/', '/..', '/%2e%2e/x', '%00', '?a=b#c'][Math.floor(random() * 5)];
       const status = await send(address, method, headers, method === 'POST' ? body : undefined);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (method === 'DELETE' || status === 404) await openAnother(mine);

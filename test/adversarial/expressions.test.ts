@@ -1,6 +1,7 @@
 /**
- * Every regular expression in `src` meets long texts that are made of its own pieces (S2h). An expression that looks at
- * a character again and again takes thousands of linear passes, or never ends.
+ * Every regular expression in `src` meets long texts that are made of its own pieces (S2h). An
+ * expression that looks at a character again and again takes thousands of linear passes, or never
+ * ends.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +13,9 @@ import { filled, linearPass } from './longTexts.js';
 
 const root = path.resolve(__dirname, '../../src');
 
-/** Short steps first, because an expression that never ends must fail at a text that it still reads. */
+/**
+ * Short steps first, because an expression that never ends must fail at a text that it still reads.
+ */
 const sizes = [30, 50, 75, 100, 125, 150, 175, 200, 250, 300, 1200, 4800, 19_200];
 /** The maximum in linear passes over the same text. */
 const mostPasses = 400;
@@ -32,10 +35,17 @@ interface Expression {
 }
 
 function expressionsIn(file: string): Expression[] {
-  const tree = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+  const tree = ts.createSourceFile(
+    file,
+    readFileSync(path.join(root, file), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const found: Expression[] = [];
   const visit = (node: ts.Node, name: string): void => {
-    const isNamed = ts.isFunctionDeclaration(node) || (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name));
+    const isNamed =
+      ts.isFunctionDeclaration(node) ||
+      (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name));
     const inner = isNamed ? (node.name?.getText() ?? name) : name;
     if (ts.isRegularExpressionLiteral(node)) found.push({ file, name: inner, written: node.text });
     ts.forEachChild(node, (child) => visit(child, inner));
@@ -73,7 +83,9 @@ function timeOf(expression: RegExp, text: string): number {
 describe('the regular expressions of the source', function () {
   this.timeout(1_800_000);
 
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   const all = files.map((file) => file.replaceAll(path.sep, '/')).flatMap(expressionsIn);
 
   it('the reasons name expressions that exist', () => {
@@ -98,7 +110,9 @@ describe('the regular expressions of the source', function () {
   });
 
   it('the output of a process, made of pieces of the clues, takes a few passes (S2h)', async () => {
-    const sources = all.filter(({ file }) => file === 'core/failures/likelyCause.ts').map(({ written }) => written);
+    const sources = all
+      .filter(({ file }) => file === 'core/failures/likelyCause.ts')
+      .map(({ written }) => written);
     const units = new Set(sources.flatMap((source) => piecesOf(source).units));
     assert.ok(units.size > 500, 'clues are found');
     // 20 passes over a mebibyte are some 100 ms on a machine of 2020.
@@ -106,8 +120,12 @@ describe('the regular expressions of the source', function () {
     for (const unit of units) {
       const output = Array<string>(100).fill(filled(unit, 500));
       let took = timeToExplain(output);
-      for (let again = 0; took > bound && again < mostTries; again++) took = Math.min(took, timeToExplain(output));
-      assert.ok(took <= bound, `${JSON.stringify(unit)} took ${took.toFixed(0)} ms, of ${bound.toFixed(0)} ms`);
+      for (let again = 0; took > bound && again < mostTries; again++)
+        took = Math.min(took, timeToExplain(output));
+      assert.ok(
+        took <= bound,
+        `${JSON.stringify(unit)} took ${took.toFixed(0)} ms, of ${bound.toFixed(0)} ms`,
+      );
     }
   });
 
@@ -128,7 +146,8 @@ describe('the regular expressions of the source', function () {
           for (let again = 0; took > bound && again < mostTries; again++) {
             took = Math.min(took, timeOf(expression, text));
           }
-          if (took > bound) return `${size} characters of ${JSON.stringify([before, unit])} took ${took.toFixed(1)} ms`;
+          if (took > bound)
+            return `${size} characters of ${JSON.stringify([before, unit])} took ${took.toFixed(1)} ms`;
           if (size >= 1200 && took < leastTime) break;
         }
       }

@@ -1,5 +1,6 @@
 /**
- * Every reader of files gets nearly right files: a corpus, damaged by a seed. No reader throws, whatever the text.
+ * Every reader of files gets nearly right files: a corpus, damaged by a seed. No reader throws,
+ * whatever the text.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/files.test.ts
  */
@@ -24,7 +25,9 @@ const rounds = 4_000;
 /** The texts of files below a folder of `test/`. */
 function corpus(folder: string, ending: RegExp): string[] {
   const root = path.join(repository, 'test', folder);
-  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => ending.test(name));
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    ending.test(name),
+  );
   return names.sort().map((name) => readFileSync(path.join(root, name), 'utf8'));
 }
 
@@ -50,7 +53,8 @@ const readers: readonly Reader[] = [
     texts: () => corpus('golden/config', /\.yaml$/),
     read: (text) => {
       const parsed = parseMindsFile(source(text, '.minds/mcp.yaml'), configDeps);
-      if (parsed.kind === 'refused') assert.ok(parsed.problems.some(({ severity }) => severity === 'error'));
+      if (parsed.kind === 'refused')
+        assert.ok(parsed.problems.some(({ severity }) => severity === 'error'));
     },
   },
   {
@@ -68,7 +72,13 @@ const readers: readonly Reader[] = [
     texts: jsonFiles,
     read: (text, turn) => {
       const format = importFormats[turn % importFormats.length];
-      importServers({ text, file: '/ws/x.json', format, existing: new Map([['a', {}]]), folders: around });
+      importServers({
+        text,
+        file: '/ws/x.json',
+        format,
+        existing: new Map([['a', {}]]),
+        folders: around,
+      });
       importServers({ text, file: '/ws/.mcp.json', folders: around });
     },
   },
@@ -98,7 +108,8 @@ function damaged(text: string, random: Draw): string {
     }
   }
   let made = text;
-  for (let count = 1 + Math.floor(random() * 3); count > 0; count--) made = damagedText(made, random);
+  for (let count = 1 + Math.floor(random() * 3); count > 0; count--)
+    made = damagedText(made, random);
   return made;
 }
 

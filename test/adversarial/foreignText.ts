@@ -33,7 +33,12 @@ export function takingIn(rooms: readonly string[]): Taking[] {
 }
 
 function takingOf(file: string): Taking[] {
-  const tree = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+  const tree = ts.createSourceFile(
+    file,
+    readFileSync(path.join(root, file), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   return tree.statements.filter(isExported).flatMap((statement): Taking[] => {
     if (ts.isFunctionDeclaration(statement)) return taking(file, statement);
     if (!ts.isClassDeclaration(statement)) return [];
@@ -53,24 +58,35 @@ function taking(file: string, declared: ts.FunctionDeclaration | ts.MethodDeclar
   const types = declared.parameters.map(({ type }) => type?.getText() ?? '');
   if (!types.some((type) => foreign.test(type) && !type.includes('=>'))) return [];
   const needed = declared.parameters.filter(
-    ({ initializer, questionToken, dotDotDotToken }) => !initializer && !questionToken && !dotDotDotToken,
+    ({ initializer, questionToken, dotDotDotToken }) =>
+      !initializer && !questionToken && !dotDotDotToken,
   );
   const parameters = needed.map(({ type }) => type?.getText() ?? '');
   const isPlain =
     ts.isFunctionDeclaration(declared) &&
-    parameters.every((type) => /^(string|string \| undefined|unknown|number|readonly string\[\])$/.test(type));
+    parameters.every((type) =>
+      /^(string|string \| undefined|unknown|number|readonly string\[\])$/.test(type),
+    );
   return [{ file, name: declared.name?.getText() ?? '', parameters, isPlain }];
 }
 
 /** Gives every parameter of a plain function the text. */
-export async function plainReader({ file, name, parameters }: Taking): Promise<(text: string) => unknown> {
-  const module = (await import(path.join(root, file))) as Readonly<Record<string, (...given: unknown[]) => unknown>>;
+export async function plainReader({
+  file,
+  name,
+  parameters,
+}: Taking): Promise<(text: string) => unknown> {
+  const module = (await import(path.join(root, file))) as Readonly<
+    Record<string, (...given: unknown[]) => unknown>
+  >;
   const read = module[name];
   if (!read) throw new Error(`There is no ${name} in ${file}.`);
   return async (text) => {
     try {
       return await read(
-        ...parameters.map((type) => (type === 'number' ? 1 : type.endsWith('[]') ? [text, text] : text)),
+        ...parameters.map((type) =>
+          type === 'number' ? 1 : type.endsWith('[]') ? [text, text] : text,
+        ),
       );
     } catch {
       return undefined; // It refuses the text in time.
@@ -88,7 +104,10 @@ export async function calledBy(run: () => unknown): Promise<ReadonlySet<string>>
     await run();
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const called = result.flatMap(({ url, functions }) => {
-      const file = path.relative(root, url.startsWith('file:') ? fileURLToPath(url.replace(/\?.*$/, '')) : url);
+      const file = path.relative(
+        root,
+        url.startsWith('file:') ? fileURLToPath(url.replace(/\?.*$/, '')) : url,
+      );
       const counted = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
       return counted.map(({ functionName }) => `${file} ${functionName}`);
     });
@@ -99,8 +118,8 @@ export async function calledBy(run: () => unknown): Promise<ReadonlySet<string>>
 }
 
 /**
- * Fails if a function with a text parameter is neither plain, nor called by a reader, nor named with a reason. Also
- * fails if a name has no function.
+ * Fails if a function with a text parameter is neither plain, nor called by a reader, nor named
+ * with a reason. Also fails if a name has no function.
  */
 export async function assertEachIsFed(
   rooms: readonly string[],
@@ -112,7 +131,9 @@ export async function assertEachIsFed(
   const called = await calledBy(async () => {
     for (const read of readers) for (const shape of shapes) await read(filled(shape, 500));
   });
-  const missing = found.filter(({ file, name }) => !named.has(name) && !called.has(`${file} ${name}`));
+  const missing = found.filter(
+    ({ file, name }) => !named.has(name) && !called.has(`${file} ${name}`),
+  );
   assert.deepEqual(
     missing.map(({ file, name }) => `${file} ${name}`),
     [],

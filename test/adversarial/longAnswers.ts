@@ -10,7 +10,10 @@ import { silentLog } from '../support/fakes/silentLog.js';
 /** A server of 2026-07-28 with the text in every place. */
 export async function modernServer(text: string): Promise<void> {
   const answers: Answers = {
-    initialize: (id) => ({ id, error: { code: -32022, message: text, data: { supported: [text] } } }),
+    initialize: (id) => ({
+      id,
+      error: { code: -32022, message: text, data: { supported: [text] } },
+    }),
     'server/discover': (id) => ({
       id,
       result: {
@@ -35,7 +38,10 @@ export async function modernServer(text: string): Promise<void> {
             name: 'a',
             inputSchema: {
               type: 'object',
-              properties: { p: { type: 'string', 'x-mcp-header': 'P' }, [text]: { title: text, 'x-mcp-header': text } },
+              properties: {
+                p: { type: 'string', 'x-mcp-header': 'P' },
+                [text]: { title: text, 'x-mcp-header': text },
+              },
             },
           },
         ],
@@ -58,7 +64,11 @@ export async function modernServer(text: string): Promise<void> {
 /** A server of 2025-11-25 with the text in every place. */
 export async function legacyServer(text: string): Promise<void> {
   const capabilities = { tools: { listChanged: true }, resources: { subscribe: true }, [text]: {} };
-  const result = { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: text, version: text } };
+  const result = {
+    protocolVersion: '2025-11-25',
+    capabilities,
+    serverInfo: { name: text, version: text },
+  };
   const tool = { name: text, description: text, inputSchema: { type: 'object', title: text } };
   await talk(
     {
@@ -84,8 +94,10 @@ async function talk(answers: Answers, text: string): Promise<void> {
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
     send: (message) => {
-      const made = 'method' in message && 'id' in message ? answers[message.method]?.(message.id) : undefined;
-      if (made) queueMicrotask(() => transport.onmessage?.({ jsonrpc: '2.0', ...made } as JSONRPCMessage));
+      const made =
+        'method' in message && 'id' in message ? answers[message.method]?.(message.id) : undefined;
+      if (made)
+        queueMicrotask(() => transport.onmessage?.({ jsonrpc: '2.0', ...made } as JSONRPCMessage));
       return Promise.resolve();
     },
   };
@@ -108,7 +120,11 @@ async function talk(answers: Answers, text: string): Promise<void> {
   });
   if (opening.kind !== 'opened') throw new Error(opening.kind);
   const { connection } = opening;
-  const terms = { timeouts: { call: 60_000, callMax: 60_000 }, signal: new AbortController().signal, client };
+  const terms = {
+    timeouts: { call: 60_000, callMax: 60_000 },
+    signal: new AbortController().signal,
+    client,
+  };
   await connection.callTool({ ...terms, tool: 'a', arguments: { p: text, [text]: text } });
   await connection.request({ ...terms, method: 'prompts/get', params: { name: text } });
   await connection.request({ ...terms, method: 'resources/subscribe', params: { uri: text } });
@@ -120,6 +136,10 @@ async function talk(answers: Answers, text: string): Promise<void> {
     method: text,
     params: { _meta: { 'io.modelcontextprotocol/subscriptionId': text } },
   });
-  transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: text } });
+  transport.onmessage?.({
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId: text },
+  });
   await connection.close();
 }

@@ -12,7 +12,10 @@ export const deps: ConfigDeps = {
   directoryExists: () => true,
   envFile: () => ({ kind: 'text', text: 'A=b' }),
 };
-export const source = (text: string, name: string): { file: string; folder: string; text: string } => ({
+export const source = (
+  text: string,
+  name: string,
+): { file: string; folder: string; text: string } => ({
   file: `/ws/${name}`,
   folder: '/ws',
   text,
@@ -22,7 +25,12 @@ const entries = [
   {
     transport: 'stdio',
     command: 'node',
-    args: ['a.js', '--token', { env: 'SET', prefix: 'p', suffix: 's', default: 'd' }, { command: ['print', 'it'] }],
+    args: [
+      'a.js',
+      '--token',
+      { env: 'SET', prefix: 'p', suffix: 's', default: 'd' },
+      { command: ['print', 'it'] },
+    ],
     cwd: 'sub',
     env: { NAME: 'value', OTHER: { secret: 'NAME', default: 'x' } },
     envFile: '.env',
@@ -37,12 +45,20 @@ const entries = [
     transport: 'streamable_http',
     url: 'https://example.com/mcp?key=value',
     headers: { Authorization: { env: 'SET', prefix: 'Bearer ' }, 'X-Own': 'value' },
-    oauth: { clientId: 'me', clientSecret: { secret: 'S' }, issuer: 'https://example.com', scopes: ['all'] },
+    oauth: {
+      clientId: 'me',
+      clientSecret: { secret: 'S' },
+      issuer: 'https://example.com',
+      scopes: ['all'],
+    },
   },
 ];
 
 /** Each copy of a value with the text in place of one key or one text. */
-function* withTextAtEach(value: unknown, at = ''): Generator<readonly [string, (text: string) => unknown]> {
+function* withTextAtEach(
+  value: unknown,
+  at = '',
+): Generator<readonly [string, (text: string) => unknown]> {
   if (typeof value === 'string') yield [at, (text) => text];
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Texts in files, and texts from newer servers and pages, in the lengths and shapes of `longTexts.test.ts` (S2). The
- * text is the whole file, or each key and each value of an entry.
+ * Texts in files, and texts from newer servers and pages, in the lengths and shapes of
+ * `longTexts.test.ts` (S2). The text is the whole file, or each key and each value of an entry.
  */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -77,7 +77,9 @@ function mistaken(whole: string): void {
   const quoted = JSON.stringify(text);
   const written = [
     'version: 1\nservers:\n  a:',
-    ...['transport', 'command', 'comand', 'url', 'cwd', quoted, quoted, '<<'].map((key) => `    ${key}: ${quoted}`),
+    ...['transport', 'command', 'comand', 'url', 'cwd', quoted, quoted, '<<'].map(
+      (key) => `    ${key}: ${quoted}`,
+    ),
     `    timeouts: { connect: ${quoted}, idle: [${quoted}] }`,
     `    tools: { whitelist: [${quoted}, ''], blacklist: ${quoted} }`,
     `    env: { A: { env: ${quoted}, secret: ${quoted} } }`,
@@ -89,12 +91,22 @@ function mistaken(whole: string): void {
     `  mcp_admin:\n    transport: streamable_http\n    url: ${JSON.stringify(`https://${text}`)}\n    args: []`,
     '',
   ].join('\n');
-  const none = { ...deps, directoryExists: () => false, envFile: () => ({ kind: 'refused', reason: text }) as const };
+  const none = {
+    ...deps,
+    directoryExists: () => false,
+    envFile: () => ({ kind: 'refused', reason: text }) as const,
+  };
   const { problems } = parseMindsFile(source(written, '.minds/mcp.yaml'), none);
   const fixes = new QuickFixes(written, around);
   for (const problem of problems) fixes.for(problem);
-  for (const other of [`version: ${quoted}`, `version: 1\nservers: ${quoted}`, `version: 1\nservers: {a: {}, a: {}}`]) {
-    new QuickFixes(other, around).all(parseMindsFile(source(other, '.minds/mcp.yaml'), deps).problems);
+  for (const other of [
+    `version: ${quoted}`,
+    `version: 1\nservers: ${quoted}`,
+    `version: 1\nservers: {a: {}, a: {}}`,
+  ]) {
+    new QuickFixes(other, around).all(
+      parseMindsFile(source(other, '.minds/mcp.yaml'), deps).problems,
+    );
   }
 }
 
@@ -116,7 +128,10 @@ const offer = (text: string): ReviewedOffers =>
 
 async function reviewed(before: string, text: string): Promise<void> {
   const definition = (
-    readEntry('a', { transport: 'stdio', command: 'x' }) as Extract<ConfiguredServer, { kind: 'valid' }>
+    readEntry('a', { transport: 'stdio', command: 'x' }) as Extract<
+      ConfiguredServer,
+      { kind: 'valid' }
+    >
   ).definition;
   const launch = describeLaunch(definition);
   const kept = new Map<string, unknown>();
@@ -140,11 +155,15 @@ async function reviewed(before: string, text: string): Promise<void> {
 const readers: Readonly<Record<string, Reader>> = {
   'a config file': (text) => parseMindsFile(source(text, '.minds/mcp.yaml'), deps),
   'the servers of a config file': (text) =>
-    parseMindsFile(source(`version: 1\nservers:\n  a:\n    ${text}\n  b: x`, '.minds/mcp.yaml'), deps),
+    parseMindsFile(
+      source(`version: 1\nservers:\n  a:\n    ${text}\n  b: x`, '.minds/mcp.yaml'),
+      deps,
+    ),
   'a `.mcprc`': (text) => parseMcprc(source(text, '.mcprc'), deps),
   'a key beside the servers of a `.mcprc`': (text) =>
     parseMcprc(source(JSON.stringify({ mcpServers: {}, [text]: {} }), '.mcprc'), deps),
-  'a server of a `.mcprc`': (text) => parseMcprc(source(JSON.stringify({ [text]: { command: text } }), '.mcprc'), deps),
+  'a server of a `.mcprc`': (text) =>
+    parseMcprc(source(JSON.stringify({ [text]: { command: text } }), '.mcprc'), deps),
   'a team': (text) => parseTeam(source(text, '.minds/team.yaml')),
   'the members of a team': (text) => {
     const quoted = JSON.stringify(text);
@@ -185,7 +204,8 @@ const readers: Readonly<Record<string, Reader>> = {
     suggestedId('package', text, new Set()),
     newEntry('command', text),
   ],
-  'a disabled server': (text) => setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
+  'a disabled server': (text) =>
+    setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
   'the bytes of a file of another program': (text) => utf8OrUtf16(Buffer.from(text)),
   'an imported file': (text) =>
     planImport({
@@ -206,9 +226,14 @@ const readers: Readonly<Record<string, Reader>> = {
     return complete(typed, typed.length, around);
   },
   'an item during typing': (text) =>
-    complete(`version: 1\nservers:\n  a: {transport: ${text}, tools: {whitelist: [`, 59 + text.length, around),
+    complete(
+      `version: 1\nservers:\n  a: {transport: ${text}, tools: {whitelist: [`,
+      59 + text.length,
+      around,
+    ),
   'a team during typing': (text) => completeTeam(text, text.length, []),
-  'an added server': (text) => addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
+  'an added server': (text) =>
+    addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
   'a config file with an added server': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
   'a config file with an override': (text) => [
@@ -224,7 +249,12 @@ const readers: Readonly<Record<string, Reader>> = {
   'a cassette, and a message for one': (text) => {
     const redactor = new Redactor();
     const head = headLine([text], redactor);
-    const entry = entryLines('s', 'client', JSON.stringify({ id: 1, method: text, params: { text } }), redactor);
+    const entry = entryLines(
+      's',
+      'client',
+      JSON.stringify({ id: 1, method: text, params: { text } }),
+      redactor,
+    );
     return [entryLines('s', 'server', text, redactor), parseCassette(`${head}\n${entry}`)];
   },
   'a config file with a ticked tool': (text) => [
@@ -242,24 +272,40 @@ const readers: Readonly<Record<string, Reader>> = {
     return [
       renamedServer(text, { start: 0, end: 1 }, 'b'),
       renamedServer('version: 1\nservers:\n  a: {}\n', { start: 21, end: 22 }, text),
-      [text, `members: { m: { toolsets: [${quoted}, x] } }`].map((team) => renamedInTeam(team, renaming)),
+      [text, `members: { m: { toolsets: [${quoted}, x] } }`].map((team) =>
+        renamedInTeam(team, renaming),
+      ),
       [text, `---\ntools: [${quoted}]\n---\n`].map((agent) => renamedInAgent(agent, renaming)),
     ];
   },
   'the input for a new server': (text) =>
-    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders, () => undefined),
+    withSecretsApart(
+      'a',
+      { command: text, args: [text], env: { A: text } },
+      folders,
+      () => undefined,
+    ),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
-    return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
+    return [
+      newAgentFile(agent),
+      withGrants(text, agent),
+      withGrants(`---\ntools: [${text}]\n---\n`, agent),
+    ];
   },
   'changed tools': (text) => reviewed('before', text),
-  'a launch for another worktree': (text) => relocated({ args: [text], env: new Map([['A', text]]) }, '/ws'),
+  'a launch for another worktree': (text) =>
+    relocated({ args: [text], env: new Map([['A', text]]) }, '/ws'),
   'replaced tools': (text) => reviewed(text, `${text} `),
   'a server of 2025-11-25': legacyServer,
   'a server of 2026-07-28': modernServer,
-  'the versions of a server': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
+  'the versions of a server': (text) =>
+    readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
   'a remembered list': async (text) => {
-    const listing = { tools: [{ name: text, description: text, inputSchema: { type: 'object' } }], malformed: [] };
+    const listing = {
+      tools: [{ name: text, description: text, inputSchema: { type: 'object' } }],
+      malformed: [],
+    };
     const kept = await keptText(
       {
         at: 1,
@@ -275,7 +321,10 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'an app': (text) => {
     const ui = {
-      csp: { connectDomains: [text, `https://${text}`, `https://${text}.example.com`], resourceDomains: [text] },
+      csp: {
+        connectDomains: [text, `https://${text}`, `https://${text}.example.com`],
+        resourceDomains: [text],
+      },
     };
     const result = { content: [{ type: 'text' as const, text }] };
     return [
@@ -285,7 +334,9 @@ const readers: Readonly<Record<string, Reader>> = {
       withoutToken({ uri: text }),
       withoutToken({ arguments: { 'mcp-toolsets/app': text } }),
       withScript({ contents: [{ text }, { blob: text }] }),
-      [appOf, isForApps, metaForApps].map((read) => read({ _meta: { ui: { resourceUri: text, visibility: [text] } } })),
+      [appOf, isForApps, metaForApps].map((read) =>
+        read({ _meta: { ui: { resourceUri: text, visibility: [text] } } }),
+      ),
     ];
   },
 };
@@ -301,7 +352,10 @@ const entry = {
   disabledTools: ['a'],
 };
 
-/** Reads programs' files in each format, and translates the entry of each with the text at each place. */
+/**
+ * Reads programs' files in each format, and translates the entry of each with the text at each
+ * place.
+ */
 function importReaders(): [string, Reader][] {
   const whole = importFormats.map((format): [string, Reader] => [
     `a file of ${format}`,
@@ -309,7 +363,10 @@ function importReaders(): [string, Reader][] {
       importServers({ text, file: '/ws/x.json', format, folders }),
       importServers({
         text: JSON.stringify({
-          mcpServers: { [text]: entry, other: { url: text, headers: { [text]: text, 'X-Key': '${env:KEY}' } } },
+          mcpServers: {
+            [text]: entry,
+            other: { url: text, headers: { [text]: text, 'X-Key': '${env:KEY}' } },
+          },
           mcp: { servers: { [text]: entry } },
           inputs: [{ id: text }],
         }),
@@ -408,9 +465,11 @@ describe('long texts in files, and of newer servers and pages', function () {
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
+    it(`${taking.file} ${taking.name} takes linear time`, async () =>
+      assertLinear(await plainReader(taking), ofFile));
   }
-  for (const [what, read] of all) it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
+  for (const [what, read] of all)
+    it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
 
   it('No text becomes a file', () => assert.deepEqual(readdirSync('.'), files));
 });

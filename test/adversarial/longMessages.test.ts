@@ -1,6 +1,6 @@
 /**
- * One message of a mebibyte in every shape goes the whole way: from a client through gateway and engine to a server,
- * and back as its result. Its hold-up of the loop is bounded (P10).
+ * One message of a mebibyte in every shape goes the whole way: from a client through gateway and
+ * engine to a server, and back as its result. Its hold-up of the loop is bounded (P10).
  */
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
@@ -12,8 +12,8 @@ import { filled, linearPass, mostTries, shapes } from './longTexts.js';
 
 const size = 1024 * 1024;
 /**
- * The maximum hold-up of the loop by a message, in linear passes over a mebibyte. 20 passes are some 100 ms on a
- * machine of 2020.
+ * The maximum hold-up of the loop by a message, in linear passes over a mebibyte. 20 passes are
+ * some 100 ms on a machine of 2020.
  */
 const mostPasses = 30;
 
@@ -31,9 +31,17 @@ describe('a message of a mebibyte', function () {
   afterEach(endStages);
 
   /** Resolves with the number of bytes of the answer, without reading it. */
-  async function post(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<number> {
+  async function post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+  ): Promise<number> {
     const sent = new Promise<number>((resolve, reject) => {
-      const all = { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const all = {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      };
       request(url, { method: 'POST', headers: all, agent }, (response) => {
         let bytes = 0;
         response.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -65,10 +73,17 @@ describe('a message of a mebibyte', function () {
       };
       const call = async (text: string): Promise<number> => {
         const params = { name: 'echo', arguments: { text }, _meta: meta };
-        const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+        const body = Buffer.from(
+          JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+        );
         return await post(
           url,
-          { ...headers, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' },
+          {
+            ...headers,
+            'mcp-protocol-version': '2026-07-28',
+            'mcp-method': 'tools/call',
+            'mcp-name': 'echo',
+          },
           body,
         );
       };

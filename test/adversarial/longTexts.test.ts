@@ -1,6 +1,7 @@
 /**
- * Every reader of foreign text gets a long one (S2). Functions with only texts as parameters are found in the source
- * and called automatically. Any other function is called here, or has a reason in `notFed`.
+ * Every reader of foreign text gets a long one (S2). Functions with only texts as parameters are
+ * found in the source and called automatically. Any other function is called here, or has a reason
+ * in `notFed`.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
@@ -9,7 +10,12 @@ import { placeOf } from '../../src/core/connections/http/oauth/discovery.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/oauth.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
-import { lostParts, presentParams, rightResource, rightResult } from '../../src/core/protocol/shapes.js';
+import {
+  lostParts,
+  presentParams,
+  rightResource,
+  rightResult,
+} from '../../src/core/protocol/shapes.js';
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
@@ -34,10 +40,21 @@ import { logMessage, trafficTrace } from '../../src/core/connections/logging.js'
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
 import { hasToken } from '../../src/core/gateway/http/gateway.js';
-import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
+import {
+  clientCapabilities,
+  otherResult,
+  serverCapabilities,
+  toolResult,
+} from '../../src/core/gateway/dialect.js';
 import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
-import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
+import {
+  capabilitiesKey,
+  covers,
+  declaredCapabilities,
+  showsApps,
+  union,
+} from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/versions.js';
 import { deliveryWithoutFiles, excerpt } from '../../src/core/results/delivery.js';
@@ -47,7 +64,10 @@ import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
 
-const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
+const noPlace = {
+  file: '/f',
+  range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+};
 const rules = (pattern: string): CurationRules => ({
   id: 'a',
   tools: { whitelist: [], blacklist: [pattern] },
@@ -62,7 +82,11 @@ const curated = (pattern: string, text: string): unknown =>
     {
       tools: [
         { name: text, description: text, inputSchema: { type: 'object', title: text } },
-        { name: 'x', description: text, inputSchema: { type: 'object', properties: { [text]: { pattern: text } } } },
+        {
+          name: 'x',
+          description: text,
+          inputSchema: { type: 'object', properties: { [text]: { pattern: text } } },
+        },
       ],
       malformed: [{ name: text, detail: text }],
       prompts: { prompts: [{ name: text, description: text }], malformed: [] },
@@ -81,7 +105,12 @@ const claimed = (template: string, uri: string): unknown => {
   const claims = new Claims([{ rules, offers, count: 1, hasApps: false }]);
   return [claims.ofUri(uri), claims.forList()(uri)];
 };
-const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] }, apps: [] };
+const resources = {
+  resources: [],
+  templates: [],
+  filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] },
+  apps: [],
+};
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
@@ -118,7 +147,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     return [
       completed(applied, { a: text, [text]: text }),
       completed(applied, { b: [text] }),
-      inOrder({ name: text, inputSchema: schema }, seenTool({ name: text, inputSchema: schema })[2]),
+      inOrder(
+        { name: text, inputSchema: schema },
+        seenTool({ name: text, inputSchema: schema })[2],
+      ),
       inOrder({ name: text, inputSchema: schema }, text),
     ];
   },
@@ -127,11 +159,15 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       { const: text, properties: { [text]: { pattern: text } } },
       text,
     ),
-  'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
+  'a pattern with many wildcards': (text) =>
+    compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
   'a requested resource': (text) => [
     admitsResource(resources, text),
-    admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
+    admitsResource(
+      { ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] },
+      text,
+    ),
     admitsResource({ ...resources, held: ['{a}{b}/{c}{d}', text] }, text.slice(0, 99)),
     claimed('{a}{b}/{c}{d}', text),
     claimed(text, text.slice(0, 8 * 1024)),
@@ -175,7 +211,11 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       instructions: text,
     }),
   'a remembered list of a server': (text) => [
-    keptFacts({ serverInfo: { name: text, version: text }, instructions: text, capabilities: { [text]: {} } }),
+    keptFacts({
+      serverInfo: { name: text, version: text },
+      instructions: text,
+      capabilities: { [text]: {} },
+    }),
     keptFacts({ protocolVersion: text }),
   ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
@@ -183,15 +223,25 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
   'an address of an authorization server': (text) =>
-    placeOf({ issuer: 'https://a.test/b' } as Parameters<typeof placeOf>[0], `https://a.test/${text}`),
-  'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
+    placeOf(
+      { issuer: 'https://a.test/b' } as Parameters<typeof placeOf>[0],
+      `https://a.test/${text}`,
+    ),
+  'an error of a server': (text) => [
+    initializeRefused({ code: 1, message: text }),
+    listFailed(shortened(text, 500)),
+  ],
   'the last output of a process': (text) =>
     likelyCause(
       { code: 1, signal: null },
       Array.from({ length: 25 }, (_, line) => text.slice(line * 500, (line + 1) * 500)),
     ),
   'the capabilities of a client': (text) => {
-    const declared = { experimental: { [text]: { text } }, extensions: { [text]: {} }, sampling: { [text]: {} } };
+    const declared = {
+      experimental: { [text]: { text } },
+      extensions: { [text]: {} },
+      sampling: { [text]: {} },
+    };
     return [
       declaredCapabilities(declared),
       showsApps({ extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [text] } } }),
@@ -218,7 +268,11 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       { type: 'resource', resource: { uri: text, text, mimeType: text } },
       { type: 'resource_link', uri: text, name: text },
     ];
-    const result = { content: parts, structuredContent: { [text]: text }, _meta: { [text]: text } } as CallToolResult;
+    const result = {
+      content: parts,
+      structuredContent: { [text]: text },
+      _meta: { [text]: text },
+    } as CallToolResult;
     const delivery = deliveryWithoutFiles();
     const origin = { serverId: 'a', tool: 'b' } as never;
     await delivery.forEditor(result, origin);
@@ -228,7 +282,11 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     await deliveredTask({ status: 'completed', result }, delivery, 'agentHost', origin);
     return [
       toolResult('2024-11-05', result),
-      otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
+      otherResult(
+        '2024-11-05',
+        { contents: [{ uri: text, text }], messages: [{ content: { text } }] },
+        false,
+      ),
     ];
   },
   'the ends of a text for a file': (text) => excerpt(text, { head: 500, tail: 500 }),
@@ -237,12 +295,17 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
     const trace = trafficTrace(silentLog, systemClock, () => true);
     const message = { jsonrpc: '2.0' as const, method: text, params: { text } };
-    return [trace.sent(message), trace.received(message), readProgress({ progress: 1, message: text })];
+    return [
+      trace.sent(message),
+      trace.received(message),
+      readProgress({ progress: 1, message: text }),
+    ];
   },
   'the output of a process': (text) => {
     const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'skip' });
     const bytes = Buffer.from(text);
-    for (let at = 0; at < bytes.length; at += 64 * 1024) lines.push(bytes.subarray(at, at + 64 * 1024));
+    for (let at = 0; at < bytes.length; at += 64 * 1024)
+      lines.push(bytes.subarray(at, at + 64 * 1024));
     lines.end();
   },
 };
@@ -424,7 +487,8 @@ describe('long foreign texts', function () {
 
   const named = new Set(Object.values(notFed).flat());
   for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
-    it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking)));
+    it(`${taking.file} ${taking.name} takes linear time`, async () =>
+      assertLinear(await plainReader(taking)));
   }
   for (const [what, read] of Object.entries(readers)) {
     it(`${what}: read in linear time`, () => assertLinear(read, ofMany));

@@ -1,7 +1,7 @@
 /**
- * Long texts in every shape known to break patterns and parsers, and time limits for functions that read them. The
- * limit is a number of linear passes over the same text in the same run, not a fixed time. So a function beyond
- * linear time fails at the first size.
+ * Long texts in every shape known to break patterns and parsers, and time limits for functions that
+ * read them. The limit is a number of linear passes over the same text in the same run, not a fixed
+ * time. So a function beyond linear time fails at the first size.
  */
 import assert from 'node:assert/strict';
 import { collect } from '../support/heap.js';
@@ -9,8 +9,9 @@ import { threadTime } from '../support/core/threadTime.js';
 
 const largest = 1024 * 1024;
 /**
- * The maximum for a function, in linear passes over a mebibyte. 20 passes are some 100 ms on a machine of 2020. A
- * function may read the text many times, and slower than that pass. A quadratic function takes thousands of passes.
+ * The maximum for a function, in linear passes over a mebibyte. 20 passes are some 100 ms on a
+ * machine of 2020. A function may read the text many times, and slower than that pass. A quadratic
+ * function takes thousands of passes.
  */
 const mostPasses = 120;
 
@@ -19,19 +20,22 @@ interface Bound {
   readonly passes: number;
   /** The length of the largest text, in characters. */
   readonly upTo: number;
-  /** The maximum factor for a text of eight times the length. A quadratic function takes 64 times as long. */
+  /**
+   * The maximum factor for a text of eight times the length. A quadratic function takes 64 times as
+   * long.
+   */
   readonly growth: number;
 }
 
 const ofOne: Bound = { passes: mostPasses, upTo: largest, growth: Infinity };
 /**
- * A reader that calls several functions is linear if each is. Growth proves that, and the number of passes only
- * depends on their number.
+ * A reader that calls several functions is linear if each is. Growth proves that, and the number of
+ * passes only depends on their number.
  */
 export const ofMany: Bound = { ...ofOne, passes: 400, growth: 24 };
 /**
- * A reader of a whole file on save or on request parses it several times. A part of the longest file is enough to see
- * linear time.
+ * A reader of a whole file on save or on request parses it several times. A part of the longest
+ * file is enough to see linear time.
  */
 export const ofFile: Bound = { passes: 3000, upTo: largest / 8, growth: 24 };
 /** Shorter times grow by chance. In milliseconds. */
@@ -122,7 +126,10 @@ export const shapes: readonly string[] = [
 export const filled = (shape: string, size: number): string =>
   shape.repeat(Math.ceil(size / shape.length)).slice(0, size);
 
-/** In milliseconds of processor time of this thread, so that other work of the machine counts little. */
+/**
+ * In milliseconds of processor time of this thread, so that other work of the machine counts
+ * little.
+ */
 async function time(run: () => unknown): Promise<number> {
   const before = threadTime();
   await run();
@@ -132,8 +139,8 @@ async function time(run: () => unknown): Promise<number> {
 const passTimes = new Map<number, number>();
 
 /**
- * The time of a linear pass over a text of this size, measured on the first request, or again. The longer time
- * counts.
+ * The time of a linear pass over a text of this size, measured on the first request, or again. The
+ * longer time counts.
  */
 export async function linearPass(size = largest, again = false): Promise<number> {
   const known = passTimes.get(size);
@@ -143,7 +150,10 @@ export async function linearPass(size = largest, again = false): Promise<number>
   return longer;
 }
 
-/** A pass that looks at each character and makes another text. In milliseconds, the mean of some 80 ms of passes. */
+/**
+ * A pass that looks at each character and makes another text. In milliseconds, the mean of some 80
+ * ms of passes.
+ */
 async function measuredPass(size: number): Promise<number> {
   const text = filled('a"', size);
   const passes = (16 * largest) / size;
@@ -154,7 +164,10 @@ async function measuredPass(size: number): Promise<number> {
 }
 
 /** Fails if the function takes more than linear time for any shape. */
-export async function assertLinear(read: (text: string) => unknown, { passes, upTo, growth } = ofOne): Promise<void> {
+export async function assertLinear(
+  read: (text: string) => unknown,
+  { passes, upTo, growth } = ofOne,
+): Promise<void> {
   let bound = passes * (await linearPass(upTo));
   const sizes = [upTo / 64, upTo / 8, upTo];
   for (const shape of shapes) {
@@ -162,7 +175,8 @@ export async function assertLinear(read: (text: string) => unknown, { passes, up
       const text = filled(shape, size);
       const grown = Math.max(leastGrown, before * growth);
       let took = await time(() => read(text));
-      // A time that was long only because of a busy machine or the collector is short the second time.
+      // A time that was long only because of a busy machine or the collector is short the second
+      // time.
       for (let again = 0; took > Math.min(bound, grown) && again < mostTries; again++) {
         collect();
         bound = passes * (await linearPass(upTo, true));
@@ -173,11 +187,15 @@ export async function assertLinear(read: (text: string) => unknown, { passes, up
       assert.ok(took <= grown, `${found}, an eighth of that ${before.toFixed(1)} ms`);
       return took;
     };
-    // A size is skipped if even a quadratic function as fast as this one at the previous size would stay within the
-    // bound.
+    // A size is skipped if even a quadratic function as fast as this one at the previous size would
+    // stay within the bound.
     for (let at = 0, took = Infinity; at < sizes.length; at++) {
       const [size, before] = [sizes[at] ?? 0, sizes[at - 1]];
-      if (before !== undefined && took * (upTo / before) ** 2 <= Math.min(bound, leastGrown * growth)) break;
+      if (
+        before !== undefined &&
+        took * (upTo / before) ** 2 <= Math.min(bound, leastGrown * growth)
+      )
+        break;
       took = await timed(size, took);
     }
   }

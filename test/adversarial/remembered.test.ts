@@ -1,6 +1,6 @@
 /**
- * Files of earlier windows with lists of servers, damaged by a seed. Each is published like a live list, or not at
- * all. No reader throws, and no text affects a terminal.
+ * Files of earlier windows with lists of servers, damaged by a seed. Each is published like a live
+ * list, or not at all. No reader throws, and no text affects a terminal.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/remembered.test.ts
  */
@@ -23,15 +23,34 @@ const kept = {
   at: 1_000,
   serverInfo: { name: 's', version: '1', title: 'S' },
   instructions: 'Read this.',
-  capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, extensions: { x: {} } },
+  capabilities: {
+    tools: { listChanged: true },
+    prompts: {},
+    resources: { subscribe: true },
+    extensions: { x: {} },
+  },
   protocolVersion: '2026-07-28',
   listing: {
     tools: [
-      { name: 'a', title: 'A', description: 'Does.', inputSchema: schema, annotations: { readOnlyHint: true } },
-      { name: 'b', inputSchema: schema, outputSchema: schema, _meta: { ui: { resourceUri: 'ui://b' } } },
+      {
+        name: 'a',
+        title: 'A',
+        description: 'Does.',
+        inputSchema: schema,
+        annotations: { readOnlyHint: true },
+      },
+      {
+        name: 'b',
+        inputSchema: schema,
+        outputSchema: schema,
+        _meta: { ui: { resourceUri: 'ui://b' } },
+      },
     ],
     malformed: [{ name: 'c', detail: 'has no inputSchema' }],
-    prompts: { prompts: [{ name: 'p', arguments: [{ name: 'x', required: true }] }], malformed: [] },
+    prompts: {
+      prompts: [{ name: 'p', arguments: [{ name: 'x', required: true }] }],
+      malformed: [],
+    },
     resources: {
       resources: [{ uri: 'file:///a', name: 'a', mimeType: 'text/plain' }],
       templates: [{ uriTemplate: 'file:///{b}', name: 'b' }],
@@ -69,7 +88,8 @@ describe(`damaged lists of an earlier window, MCP_TOOLSETS_SEED=${seed}`, functi
       try {
         unsettled.push(host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]));
         if (host.catalogue.toolsets.some(({ id }) => id === 's')) published += 1;
-        for (const kind of ['editor', 'agentHost', 'plain'] as const) JSON.stringify(backend.toolset('s', kind));
+        for (const kind of ['editor', 'agentHost', 'plain'] as const)
+          JSON.stringify(backend.toolset('s', kind));
         JSON.stringify(backend.toolset(everyToolset, 'plain'));
         assertShownWithoutControl(host.snapshot);
       } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Schemas of servers that are short to write and long to judge: `allOf`, `anyOf`, `oneOf` and `$ref` in width and depth.
- * Every function that takes a schema gets every one of them (S2h).
+ * Schemas of servers that are short to write and long to judge: `allOf`, `anyOf`, `oneOf` and
+ * `$ref` in width and depth. Every function that takes a schema gets every one of them (S2h).
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -29,23 +29,38 @@ type Definitions = Readonly<Record<string, unknown>>;
 
 const source = path.resolve(__dirname, '../../src');
 
-/** The maximum for one function and one tool of up to a mebibyte, in linear passes over a mebibyte (P10). */
+/**
+ * The maximum for one function and one tool of up to a mebibyte, in linear passes over a mebibyte
+ * (P10).
+ */
 const mostPasses = 120;
 /** An override is applied between two turns of the loop (S2h). 10 passes are some 50 ms. */
 const mostOfOverride = 30;
 
 const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
 
 /** `depth` levels, each with `width` references to the next one. */
-function tree(depth: number, width: number, level: (next: Schema[]) => unknown, leaf: unknown): Definitions {
-  const levels = times(depth, (at): [string, unknown] => [`a${at}`, level(times(width, () => ref(`a${at + 1}`)))]);
+function tree(
+  depth: number,
+  width: number,
+  level: (next: Schema[]) => unknown,
+  leaf: unknown,
+): Definitions {
+  const levels = times(depth, (at): [string, unknown] => [
+    `a${at}`,
+    level(times(width, () => ref(`a${at + 1}`))),
+  ]);
   return Object.fromEntries([...levels, [`a${depth}`, leaf]]);
 }
 
 /** Each below its name: the schema of an argument, and definitions beside it. */
 function bombs(): Map<string, { readonly argument: unknown; readonly definitions?: Definitions }> {
-  const found = new Map<string, { readonly argument: unknown; readonly definitions?: Definitions }>();
+  const found = new Map<
+    string,
+    { readonly argument: unknown; readonly definitions?: Definitions }
+  >();
   const levels: Readonly<Record<string, (next: Schema[]) => unknown>> = {
     allOf: (next) => ({ allOf: next }),
     anyOf: (next) => ({ anyOf: next }),
@@ -53,9 +68,16 @@ function bombs(): Map<string, { readonly argument: unknown; readonly definitions
     not: ([first, ...rest]) => ({ not: first, allOf: rest }),
     if: ([first, second, third = {}]) => ({ if: first, then: second, else: third }),
     items: ([first, ...rest]) => ({ items: first, prefixItems: rest, contains: first }),
-    properties: (next) => ({ properties: Object.fromEntries(next.map((one, at) => [`p${at}`, one])) }),
-    'properties that every name has': (next) => ({ additionalProperties: { allOf: next }, propertyNames: next[0] }),
-    dependentSchemas: (next) => ({ dependentSchemas: Object.fromEntries(next.map((one, at) => [`p${at}`, one])) }),
+    properties: (next) => ({
+      properties: Object.fromEntries(next.map((one, at) => [`p${at}`, one])),
+    }),
+    'properties that every name has': (next) => ({
+      additionalProperties: { allOf: next },
+      propertyNames: next[0],
+    }),
+    dependentSchemas: (next) => ({
+      dependentSchemas: Object.fromEntries(next.map((one, at) => [`p${at}`, one])),
+    }),
   };
   for (const [keyword, level] of Object.entries(levels)) {
     for (const [depth, width] of [
@@ -71,9 +93,16 @@ function bombs(): Map<string, { readonly argument: unknown; readonly definitions
   }
   const chain = tree(9000, 1, ([next]) => next, { type: 'string' });
   found.set('a chain of references', { argument: ref('a0'), definitions: chain });
-  found.set('a circle', { argument: ref('a'), definitions: { a: { allOf: [ref('b'), ref('b')] }, b: ref('a') } });
-  found.set('a circle to the whole', { argument: { anyOf: [{ $ref: '#' }, { $ref: '#/properties/path' }] } });
-  const recursive = { properties: { next: ref('node'), path: { anyOf: [ref('node'), ref('node'), ref('node')] } } };
+  found.set('a circle', {
+    argument: ref('a'),
+    definitions: { a: { allOf: [ref('b'), ref('b')] }, b: ref('a') },
+  });
+  found.set('a circle to the whole', {
+    argument: { anyOf: [{ $ref: '#' }, { $ref: '#/properties/path' }] },
+  });
+  const recursive = {
+    properties: { next: ref('node'), path: { anyOf: [ref('node'), ref('node'), ref('node')] } },
+  };
   found.set('a recursive schema', {
     argument: ref('node'),
     definitions: { node: { ...recursive, items: ref('node') } },
@@ -81,32 +110,57 @@ function bombs(): Map<string, { readonly argument: unknown; readonly definitions
   found.set('a recursive anchor', {
     argument: { $recursiveAnchor: true, anyOf: times(9, () => ({ $recursiveRef: '#' })) },
   });
-  found.set('a dynamic anchor', { argument: { $dynamicAnchor: 'n', anyOf: times(9, () => ({ $dynamicRef: '#n' })) } });
+  found.set('a dynamic anchor', {
+    argument: { $dynamicAnchor: 'n', anyOf: times(9, () => ({ $dynamicRef: '#n' })) },
+  });
   let addresses: Schema = { type: 'string' };
-  for (let depth = 0; depth < 60; depth++) addresses = { $id: `https://example.com/${depth}`, x: addresses, id: {} };
+  for (let depth = 0; depth < 60; depth++)
+    addresses = { $id: `https://example.com/${depth}`, x: addresses, id: {} };
   found.set('addresses in addresses', { argument: addresses });
   const wide = times(20_000, (at) => `/data/${at}`);
   for (const [what, argument] of Object.entries({
     'a long enum': { enum: wide },
-    'a long enum that nothing is in': { allOf: [{ enum: wide }, { not: {} }], type: 'string', enum: wide },
+    'a long enum that nothing is in': {
+      allOf: [{ enum: wide }, { not: {} }],
+      type: 'string',
+      enum: wide,
+    },
     'a long list of types': { type: times(100_000, () => 'object') },
     'long required names': { type: 'object', required: wide },
-    'long dependencies': { dependentRequired: Object.fromEntries(wide.map((name) => [name, [name]])) },
-    'many properties': { type: 'object', properties: Object.fromEntries(wide.map((name) => [name, {}])) },
+    'long dependencies': {
+      dependentRequired: Object.fromEntries(wide.map((name) => [name, [name]])),
+    },
+    'many properties': {
+      type: 'object',
+      properties: Object.fromEntries(wide.map((name) => [name, {}])),
+    },
     'a wide anyOf': { anyOf: times(20_000, () => ({ type: 'number' })) },
     'a wide oneOf': { oneOf: times(20_000, () => ({ const: 1 })) },
     'unique items': { allOf: times(2000, () => ({ uniqueItems: true })) },
     'a pattern': { pattern: '^(a+)+$' },
     'names by pattern': { patternProperties: { '^(a+)+$': {} }, additionalProperties: false },
-    'a format': { allOf: [{ format: 'url' }, { format: 'email' }, { format: 'uri' }, { format: 'ipv6' }] },
-    'many patterns': { allOf: times(5000, () => ({ pattern: '(?:(?:a?){99}){99}', format: 'url' })) },
+    'a format': {
+      allOf: [{ format: 'url' }, { format: 'email' }, { format: 'uri' }, { format: 'ipv6' }],
+    },
+    'many patterns': {
+      allOf: times(5000, () => ({ pattern: '(?:(?:a?){99}){99}', format: 'url' })),
+    },
     'a long pointer': { $ref: `#/${'a/'.repeat(200_000)}` },
     'long texts': { minLength: 1, description: 'a'.repeat(500_000), title: '..'.repeat(100_000) },
-    'a long default': { default: times(50_000, () => '/data/../a'), type: 'array', items: { type: 'string' } },
+    'a long default': {
+      default: times(50_000, () => '/data/../a'),
+      type: 'array',
+      items: { type: 'string' },
+    },
   })) {
     found.set(what, { argument });
   }
-  const shared = { enum: wide, const: { long: wide }, default: 'a'.repeat(100_000), format: 'date-time' };
+  const shared = {
+    enum: wide,
+    const: { long: wide },
+    default: 'a'.repeat(100_000),
+    format: 'date-time',
+  };
   const places = times(900, (at): [string, Schema] => [`p${at}`, ref('shared')]);
   found.set('a long part in many places', {
     argument: { type: 'object', properties: Object.fromEntries(places) },
@@ -119,11 +173,27 @@ function bombs(): Map<string, { readonly argument: unknown; readonly definitions
 }
 
 /** The bomb as an argument, beside others, and as the whole schema. */
-function toolsOf({ argument, definitions = {} }: { argument: unknown; definitions?: Definitions }): OfferedTool[] {
+function toolsOf({
+  argument,
+  definitions = {},
+}: {
+  argument: unknown;
+  definitions?: Definitions;
+}): OfferedTool[] {
   const more = { other: { type: 'string' }, more: { anyOf: [{ $ref: '#/$defs/none' }] } };
   const schemas: Schema[] = [
-    { type: 'object', properties: { path: argument, ...more }, $defs: definitions, required: ['path'] },
-    { type: 'object', properties: { path: { type: 'string' } }, ...(argument as Schema), $defs: definitions },
+    {
+      type: 'object',
+      properties: { path: argument, ...more },
+      $defs: definitions,
+      required: ['path'],
+    },
+    {
+      type: 'object',
+      properties: { path: { type: 'string' } },
+      ...(argument as Schema),
+      $defs: definitions,
+    },
     {
       type: 'object',
       properties: { path: { type: 'string' } },
@@ -161,23 +231,33 @@ function overrides(): ArgumentOverride[] {
 
 const call = { path: '/data/a', other: ['x'] };
 
-/** By what is done. Each file in `src` that names a schema of a server is the key of one, or has a reason. */
+/**
+ * By what is done. Each file in `src` that names a schema of a server is the key of one, or has a
+ * reason.
+ */
 const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool) => unknown>>>> = {
   'core/tools/override.ts core/tools/schemaEdits.ts core/tools/curate.ts': Object.fromEntries(
     overrides().map((override, at) => [
       `an override, ${at}: ${JSON.stringify(override).slice(0, 40)}`,
-      (tool) => completed(overridden(tool, { arguments: new Map([['path', override]]) }).applied, call),
+      (tool) =>
+        completed(overridden(tool, { arguments: new Map([['path', override]]) }).applied, call),
     ]),
   ),
   'core/tools/schemas.ts': { 'a look at the schemas': lookedAt },
   'core/tools/seenTool.ts': { 'the order of keys': (tool) => inOrder(tool, seenTool(tool)[2]) },
-  'core/tools/tokens.ts': { 'the tokens of a tool': (tool) => estimatedTokens({ editorId: 'x', tool: tool as never }) },
+  'core/tools/tokens.ts': {
+    'the tokens of a tool': (tool) => estimatedTokens({ editorId: 'x', tool: tool as never }),
+  },
   'core/tools/localReferences.ts vscode/tryTool/panels.ts': {
     'the schema of a document': ({ inputSchema }) => boundedSchema(inputSchema),
   },
-  'core/protocol/mirroredParams.ts core/connections/eras/modern.ts core/gateway/conversations/listings.ts': {
-    'parameters in headers': ({ inputSchema }) => [mirroredParams(inputSchema), withoutMirroring(inputSchema)],
-  },
+  'core/protocol/mirroredParams.ts core/connections/eras/modern.ts core/gateway/conversations/listings.ts':
+    {
+      'parameters in headers': ({ inputSchema }) => [
+        mirroredParams(inputSchema),
+        withoutMirroring(inputSchema),
+      ],
+    },
   'core/connections/eras/requestHeaders.ts': {
     'the headers of calls': (tool) => new RequestHeaders().learn({ tools: [tool] }),
   },
@@ -186,20 +266,29 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
   },
   'core/protocol/shapes.ts': {
     'a tool of a list': rightTool,
-    'a form': ({ inputSchema }) => presentParams('elicitation/create', { requestedSchema: inputSchema }),
+    'a form': ({ inputSchema }) =>
+      presentParams('elicitation/create', { requestedSchema: inputSchema }),
   },
   'core/gateway/dialect.ts core/host/servedToolsets.ts core/host/conversationTools.ts': {
     'a tool for an older client': (tool) => entries('2024-11-05', [tool]),
     'a form for an older client': ({ inputSchema }) =>
-      clientRequest('2025-06-18', 'elicitation/create', { mode: 'form', requestedSchema: inputSchema }),
+      clientRequest('2025-06-18', 'elicitation/create', {
+        mode: 'form',
+        requestedSchema: inputSchema,
+      }),
   },
   'core/approval/offerPrints.ts': { 'the review of a tool': (tool) => reviewedTool(tool).text() },
   'core/minds/projection.ts': {
-    'a tool for a model': (tool) => projectToolsForProvider('copilot', [{ ...tool, toolset: 'a' } as never]),
+    'a tool for a model': (tool) =>
+      projectToolsForProvider('copilot', [{ ...tool, toolset: 'a' } as never]),
   },
   'cli/formAnswers.ts': {
     'answers to a form': ({ inputSchema }) =>
-      formAnswers({}, () => {}).ask('elicitation/create', { requestedSchema: inputSchema }, {} as never),
+      formAnswers({}, () => {}).ask(
+        'elicitation/create',
+        { requestedSchema: inputSchema },
+        {} as never,
+      ),
   },
   'webview/schemaForm.ts webview/messages.ts webview/tryTool.ts': {
     'the form of Try Tool': ({ inputSchema }) => formOf(inputSchema),
@@ -221,13 +310,18 @@ describe('schemas that take for ever', function () {
   this.timeout(1_800_000);
 
   it('every file that takes a schema of a server has a test, or a reason', () => {
-    const named = new Set([...Object.keys(takers).flatMap((files) => files.split(' ')), ...Object.keys(notTaken)]);
+    const named = new Set([
+      ...Object.keys(takers).flatMap((files) => files.split(' ')),
+      ...Object.keys(notTaken),
+    ]);
     const all = readdirSync(source, { recursive: true, encoding: 'utf8' }).map((name) =>
       name.replaceAll(path.sep, '/'),
     );
     const taking = all.filter((name) => {
       if (!name.endsWith('.ts')) return false;
-      return /inputSchema|outputSchema|requestedSchema|JsonSchema/.test(readFileSync(path.join(source, name), 'utf8'));
+      return /inputSchema|outputSchema|requestedSchema|JsonSchema/.test(
+        readFileSync(path.join(source, name), 'utf8'),
+      );
     });
     assert.deepEqual(
       taking.filter((name) => !named.has(name) && name !== 'core/tools/schemaJudge.ts'),
@@ -240,7 +334,9 @@ describe('schemas that take for ever', function () {
   });
 
   const given = [...bombs()].map(([what, bomb]) => [what, toolsOf(bomb)] as const);
-  for (const [what, take] of Object.values(takers).flatMap((functions) => Object.entries(functions))) {
+  for (const [what, take] of Object.values(takers).flatMap((functions) =>
+    Object.entries(functions),
+  )) {
     it(`${what}: bounded for every schema (S2h)`, async () => {
       const passes = what.startsWith('an override') ? mostOfOverride : mostPasses;
       for (const [bomb, tools] of given) {
@@ -258,7 +354,8 @@ describe('schemas that take for ever', function () {
           };
           const bound = passes * (await linearPass());
           let took = timed();
-          for (let again = 0; took > bound && again < mostTries; again++) took = Math.min(took, timed());
+          for (let again = 0; took > bound && again < mostTries; again++)
+            took = Math.min(took, timed());
           assert.ok(took <= bound, `${bomb} took ${took.toFixed(0)} ms, of ${bound.toFixed(0)} ms`);
         }
       }

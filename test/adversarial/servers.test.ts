@@ -1,7 +1,7 @@
 /**
- * A server that damages its messages, beside a good one. It sends messages of every kind by the ten thousand, from a
- * seed. The good server goes on answering, the loop and the heap stay within bounds, and no secret is in a log or
- * status.
+ * A server that damages its messages, beside a good one. It sends messages of every kind by the ten
+ * thousand, from a seed. The good server goes on answering, the loop and the heap stay within
+ * bounds, and no secret is in a log or status.
  *
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/servers.test.ts
  */
@@ -51,7 +51,10 @@ describe(`a server that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
 
   for (const version of ['2025-11-25', '2026-07-28']) {
     it(`A damaging server is survived for ${messages} messages of ${version}`, async () => {
-      await stage.edit({ good, mutant: mutant(seed, ...(version === '2026-07-28' ? ['--modern'] : [])) });
+      await stage.edit({
+        good,
+        mutant: mutant(seed, ...(version === '2026-07-28' ? ['--modern'] : [])),
+      });
       const { delivery, settled } = keepResults(stage);
       await stage.gateway({ delivery });
       const client = await SessionClient.open(stage, 'mutant', {
@@ -65,7 +68,9 @@ describe(`a server that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
       const throughGateway = async (args: object): Promise<{ kind: string }> => {
         const called = client.call('m_burst', args).then(
           () => ({ kind: 'result' }),
-          (error: unknown) => ({ kind: error instanceof Error && error.name === 'ZodError' ? 'result' : 'failed' }),
+          (error: unknown) => ({
+            kind: error instanceof Error && error.name === 'ZodError' ? 'result' : 'failed',
+          }),
         );
         return await within(called, 'the answer to a client', () => stage.describe());
       };
@@ -83,8 +88,8 @@ describe(`a server that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
           outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1);
         }
       });
-      // Many calls reach it, or nothing was tried. A call that asks for input is an error without a person, and a damaged
-      // error without an id answers the only call.
+      // Many calls reach it, or nothing was tried. A call that asks for input is an error without a
+      // person, and a damaged error without an id answers the only call.
       const results = outcomes.get('result') ?? 0;
       assert.ok(results > (messages / burst) * 0.15, JSON.stringify([...outcomes]));
       await settled();

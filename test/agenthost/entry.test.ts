@@ -1,6 +1,6 @@
 /**
- * A committed `.mcp.json` with an entry of ours beside the extension (G6c): neither a chat of the agent host nor agent mode
- * gets a toolset twice, and each chat has its own instance.
+ * A committed `.mcp.json` with an entry of ours beside the extension (G6c): neither a chat of the
+ * agent host nor agent mode gets a toolset twice, and each chat has its own instance.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -23,7 +23,9 @@ describe('an entry of ours in .mcp.json', function () {
 
   it('A chat of the agent host gets each tool once', async () => {
     const talk = await host.begin();
-    const names = (await talk.tools()).map(({ name }) => name).filter((name) => name.includes('counter'));
+    const names = (await talk.tools())
+      .map(({ name }) => name)
+      .filter((name) => name.includes('counter'));
     assert.deepEqual(
       names.filter((name) => name.endsWith('tally')),
       ['counter-tally'],
@@ -34,10 +36,14 @@ describe('an entry of ours in .mcp.json', function () {
   });
 
   it('Agent mode gets each tool once, by the entry, and a problem says how it starts', async () => {
-    assert.match(await host.untilProblem('editor-toolset-hidden'), /from the entry "counter" of \.mcp\.json/);
+    assert.match(
+      await host.untilProblem('editor-toolset-hidden'),
+      /from the entry "counter" of \.mcp\.json/,
+    );
     await host.window.screenshot('entry-problem');
     void host.window.evaluate(
-      ({ commands }) => void commands.executeCommand('workbench.mcp.startServer', '*', { waitForLiveTools: true }),
+      ({ commands }) =>
+        void commands.executeCommand('workbench.mcp.startServer', '*', { waitForLiveTools: true }),
     );
     const names = await host.window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.endsWith('_tally')),

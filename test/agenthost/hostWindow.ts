@@ -1,6 +1,7 @@
 /**
- * A window with chats in the agent host, controlled from outside. Their model is scripted. A turn waits for the
- * model's next action from the test. So one turn lasts as long as the test wants, and several go on side by side.
+ * A window with chats in the agent host, controlled from outside. Their model is scripted. A turn
+ * waits for the model's next action from the test. So one turn lasts as long as the test wants, and
+ * several go on side by side.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -65,7 +66,13 @@ export class HostWindow {
       model.end();
       await copy.remove();
     };
-    const opened = new HostWindow(editor, await editor.openWindow(copy.path), copy.path, model, close);
+    const opened = new HostWindow(
+      editor,
+      await editor.openWindow(copy.path),
+      copy.path,
+      model,
+      close,
+    );
     await opened.agent.enableTools();
     await opened.agent.untilCommand(newSession);
     return opened;
@@ -76,7 +83,8 @@ export class HostWindow {
     // The question goes to the chat with the last focus, even in an editor.
     await this.agent.run('workbench.action.closeAllEditors');
     await this.window.evaluate(
-      async ({ commands }, command) => void (await commands.executeCommand(command as string, 'sidebar')),
+      async ({ commands }, command) =>
+        void (await commands.executeCommand(command as string, 'sidebar')),
       newSession,
     );
     const talk = this.model.talk();
@@ -92,7 +100,8 @@ export class HostWindow {
   /** Opens a chat with a finished turn, and asks again in it. */
   async goOn(talk: Talk): Promise<void> {
     await this.window.evaluate(
-      async ({ commands, Uri }, uri) => void (await commands.executeCommand('vscode.open', Uri.parse(uri as string))),
+      async ({ commands, Uri }, uri) =>
+        void (await commands.executeCommand('vscode.open', Uri.parse(uri as string))),
       `agent-host-copilotcli:/${await this.sessionOf(talk)}`,
     );
     const { page } = this.window;
@@ -129,7 +138,9 @@ export class HostWindow {
         languages
           .getDiagnostics()
           .flatMap(([, all]) => all)
-          .filter(({ code }) => (typeof code === 'object' ? code.value : code) === 'approval-pending')
+          .filter(
+            ({ code }) => (typeof code === 'object' ? code.value : code) === 'approval-pending',
+          )
           .map(({ message }) => message),
       (messages) => messages.some((message) => message.includes(`"${server}"`)),
       patience,
@@ -139,7 +150,10 @@ export class HostWindow {
   /** Approves a launch as a person does: in a dialog, or in the title of the review of changes. */
   async approve(server: string): Promise<void> {
     const { page } = this.window;
-    await this.window.evaluate(({ commands }, id) => void commands.executeCommand('mcpToolsets.approve', id), server);
+    await this.window.evaluate(
+      ({ commands }, id) => void commands.executeCommand('mcpToolsets.approve', id),
+      server,
+    );
     const inDialog = page.locator('.monaco-dialog-box').getByRole('button', { name: 'Approve' });
     const approving = inDialog.or(
       page.locator('.editor-actions').getByRole('button', { name: 'Approve What Is Shown' }),
@@ -155,7 +169,10 @@ export class HostWindow {
         languages
           .getDiagnostics()
           .flatMap(([, all]) => all)
-          .map(({ code, message }) => ({ code: String(typeof code === 'object' ? code.value : code), message })),
+          .map(({ code, message }) => ({
+            code: String(typeof code === 'object' ? code.value : code),
+            message,
+          })),
       (all) => all.some((one) => one.code === code),
       patience,
     );
@@ -164,7 +181,8 @@ export class HostWindow {
 
   private async say(talk: Talk): Promise<void> {
     await this.window.evaluate(
-      async ({ commands }, query) => void (await commands.executeCommand('workbench.action.chat.open', { query })),
+      async ({ commands }, query) =>
+        void (await commands.executeCommand('workbench.action.chat.open', { query })),
       talk.prompt,
     );
     await talk.ready(patience);
@@ -173,7 +191,8 @@ export class HostWindow {
   private async sessionOf(talk: Talk): Promise<string> {
     const find = (): string | undefined =>
       this.protocol().flatMap((line) => {
-        const [, id] = (line.includes(talk.tag) && /"copilotcli:\/([0-9a-f-]{36})/.exec(line)) || [];
+        const [, id] =
+          (line.includes(talk.tag) && /"copilotcli:\/([0-9a-f-]{36})/.exec(line)) || [];
         return id === undefined ? [] : [id];
       })[0];
     assert.ok(await waitUntil(() => find() !== undefined, patience), `no session of ${talk.tag}`);

@@ -1,5 +1,6 @@
 /**
- * `npm run test:agenthost`: the toolsets in the agent host of a real VS Code, offline and without an account.
+ * `npm run test:agenthost`: the toolsets in the agent host of a real VS Code, offline and without
+ * an account.
  *
  *   npm run test:agenthost -- [--grep text]
  */
@@ -17,7 +18,9 @@ async function main(): Promise<number> {
   const mocha = new Mocha({ ui: 'bdd', ...(values.grep !== undefined && { grep: values.grep }) });
   for (const name of ['toolsets', 'entry']) mocha.addFile(join(__dirname, `${name}.test.ts`));
   await mocha.loadFilesAsync();
-  return await new Promise<number>((done) => void mocha.run((failures) => done(failures > 0 ? 1 : 0)));
+  return await new Promise<number>(
+    (done) => void mocha.run((failures) => done(failures > 0 ? 1 : 0)),
+  );
 }
 
 void main()

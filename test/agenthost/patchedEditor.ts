@@ -1,9 +1,20 @@
 /**
- * The server form of VS Code with an agent host that tests can reach. It is a tree of hard links to the usual form,
- * with three changed files. The changes do not affect an agent host's work with toolsets.
+ * The server form of VS Code with an agent host that tests can reach. It is a tree of hard links to
+ * the usual form, with three changed files. The changes do not affect an agent host's work with
+ * toolsets.
  */
 import { existsSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { alone, installs } from '../support/installs.ts';
@@ -26,14 +37,15 @@ const patches: readonly Patch[] = [
     find: /super\(!\w+,(\w+,\w+,\w+\)\}\};\w+=\w+\(\[\w\(0,\w\),)/,
     put: (_, rest = '') => `super(!0,${rest}`,
   },
-  // An agent host on a desktop reaches the models of extensions over a port between processes. This form lacks the
-  // port.
+  // An agent host on a desktop reaches the models of extensions over a port between processes. This
+  // form lacks the port.
   {
     file: 'out/vs/platform/agentHost/node/agentHostMain.js',
     find: /constructor\(\)\{(this\._entries=new Map;this\._changeListeners=new Set)\}onDidChangeModels/,
     put: (_, body = '') => `constructor(){${body};${scriptedModel}}onDidChangeModels`,
   },
-  // The package has a native part, and installs without scripts do not build it. Node contains SQLite too.
+  // The package has a native part, and installs without scripts do not build it. Node contains
+  // SQLite too.
   {
     file: 'node_modules/@vscode/sqlite3/lib/sqlite3.js',
     find: /^[^]*$/,
@@ -108,7 +120,9 @@ async function apply({ file, find, put }: Patch, root: string): Promise<void> {
   const text = await readFile(path, 'utf8');
   const found = [...text.matchAll(new RegExp(find.source, 'g'))].length;
   if (found !== 1)
-    throw new Error(`${file} has ${found} places to patch: this is another editor than the one that is pinned`);
+    throw new Error(
+      `${file} has ${found} places to patch: this is another editor than the one that is pinned`,
+    );
   // A new file, because the present one is a link to the usual editor's file.
   await rm(path);
   await writeFile(

@@ -1,6 +1,7 @@
 /**
- * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3). Editor, agent host and Copilot runtime
- * are real, and only the model is scripted. Each step leaves its chats for the next step.
+ * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3). Editor, agent host and
+ * Copilot runtime are real, and only the model is scripted. Each step leaves its chats for the next
+ * step.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -26,13 +27,15 @@ describe('toolsets in the agent host', function () {
 
   before(async () => {
     host = await HostWindow.open();
-    for (const server of ['counter', 'a-toolset-with-a-name-of-32-char', 'other']) await host.approve(server);
+    for (const server of ['counter', 'a-toolset-with-a-name-of-32-char', 'other'])
+      await host.approve(server);
     first = await host.begin();
   });
 
   after(() => host?.close());
 
-  const names = async (talk: Talk): Promise<string[]> => (await talk.tools()).map(({ name }) => name);
+  const names = async (talk: Talk): Promise<string[]> =>
+    (await talk.tools()).map(({ name }) => name);
 
   async function tally(talk: Talk): Promise<Tally> {
     const { text } = await talk.callAs({ name: 'counter-tally' });
@@ -46,7 +49,10 @@ describe('toolsets in the agent host', function () {
     await writeFile(file, change(await readFile(file, 'utf8')));
   }
 
-  /** Calls a tool until the model gets another one. The agent host looks for new tools after each call. */
+  /**
+   * Calls a tool until the model gets another one. The agent host looks for new tools after each
+   * call.
+   */
   async function untilOffered(talk: Talk, tool: string): Promise<void> {
     for (let calls = 0; calls < 200; calls++) {
       if ((await names(talk)).includes(tool)) return;
@@ -67,13 +73,19 @@ describe('toolsets in the agent host', function () {
       [],
     );
     assert.match(await host.untilProblem('agents-window-off'), /do not see the toolsets/);
-    assert.match(await host.untilProblem('agent-host-name'), /"structured_with_a_suffix_of_26_chars"/);
+    assert.match(
+      await host.untilProblem('agent-host-name'),
+      /"structured_with_a_suffix_of_26_chars"/,
+    );
   });
 
   it('A chat has an instance, and its note names a release tool visible to its model (L2a, L3)', async () => {
     const one = await tally(first);
     assert.equal(one.count, 1);
-    assert.match(one.text, /\.\n+\[MCP Toolsets\] This conversation now has its own instance of "counter"/);
+    assert.match(
+      one.text,
+      /\.\n+\[MCP Toolsets\] This conversation now has its own instance of "counter"/,
+    );
     assert.match(one.text, /the tool whose name ends in "mcp_release_counter"/);
     const two = await tally(first);
     assert.deepEqual([two.count, two.pid], [2, one.pid]);
@@ -138,7 +150,10 @@ describe('toolsets in the agent host', function () {
 
   it('An added server deletes the sessions, and the only chat goes on with its instance or is notified of its end (G3b)', async () => {
     const before = await tally(first);
-    await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
+    await edit(
+      (text) =>
+        `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`,
+    );
     // A turn keeps its first set of servers.
     await host.untilOffered('added');
     await host.approve('added');
@@ -150,7 +165,10 @@ describe('toolsets in the agent host', function () {
     if (after.pid === before.pid) assert.equal(after.count, before.count + 1);
     else {
       assert.match(after.text, goneIfAny);
-      assert.ok(await waitUntil(() => !isAlive(before.pid), 60_000), 'the instance of the deleted session goes on');
+      assert.ok(
+        await waitUntil(() => !isAlive(before.pid), 60_000),
+        'the instance of the deleted session goes on',
+      );
     }
   });
 

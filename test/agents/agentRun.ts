@@ -17,11 +17,15 @@ export class AgentRun {
     }
     child.once('error', (error) => talk.gone(`the agent did not start: ${error.message}`));
     this.closed = once(child, 'close').catch(() => undefined);
-    child.once('close', (code) => talk.gone(`the agent ended with ${code}: ${this.output.trim().slice(-1_500)}`));
+    child.once('close', (code) =>
+      talk.gone(`the agent ended with ${code}: ${this.output.trim().slice(-1_500)}`),
+    );
   }
 
   get hasEnded(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined;
+    return (
+      this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined
+    );
   }
 
   /** Its last output. */
@@ -35,7 +39,10 @@ export class AgentRun {
     await within(this.closed, 'the end of the agent', () => this.output.slice(-1_500), 60_000);
   }
 
-  /** Ends it like a crash, with its children. Gemini CLI starts itself again, and the second process would live on. */
+  /**
+   * Ends it like a crash, with its children. Gemini CLI starts itself again, and the second process
+   * would live on.
+   */
   async kill(): Promise<void> {
     const { pid } = this.child;
     if (this.hasEnded || pid === undefined) return;

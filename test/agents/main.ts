@@ -1,12 +1,14 @@
 /**
- * `npm run test:agents`: the real programs against a real `mcp-toolsets serve`, offline, each with a scripted model.
+ * `npm run test:agents`: the real programs against a real `mcp-toolsets serve`, offline, each with
+ * a scripted model.
  *
  *   npm run test:agents -- [--only claude-code,codex] [--step call,release] [--quick] [--record FOLDER]
  *
  * --quick   without steps that wait for longer than a minute
  * --record  the requests of each agent to its model, a file for each
  *
- * Prints a table of agents and steps. Exits with 1 if a step failed, unless the agent itself has this limit.
+ * Prints a table of agents and steps. Exits with 1 if a step failed, unless the agent itself has
+ * this limit.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -33,30 +35,43 @@ async function main(): Promise<number> {
     },
   });
   const agents = chosenOf(values.only, agentPrograms, ({ id }) => id);
-  const wanted = chosenOf(values.step, stepIds, (id) => id).filter((id) => !values.quick || !slowSteps.includes(id));
+  const wanted = chosenOf(values.step, stepIds, (id) => id).filter(
+    (id) => !values.quick || !slowSteps.includes(id),
+  );
   const record = values.record && path.resolve(values.record);
   if (record) mkdirSync(record, { recursive: true });
   const rows: Row[] = [];
   for (const agent of agents) rows.push(await check(agent, { steps: wanted, record }));
   printTable(rows, wanted, notRun);
-  return rows.some(({ outcomes }) => [...outcomes.values()].some(({ kind }) => kind === 'failed')) ? 1 : 0;
+  return rows.some(({ outcomes }) => [...outcomes.values()].some(({ kind }) => kind === 'failed'))
+    ? 1
+    : 0;
 }
 
-function chosenOf<T>(words: string | undefined, all: readonly T[], idOf: (one: T) => string): readonly T[] {
+function chosenOf<T>(
+  words: string | undefined,
+  all: readonly T[],
+  idOf: (one: T) => string,
+): readonly T[] {
   if (words === undefined) return all;
   return words.split(',').flatMap((word) => {
     const found = all.filter((one) => idOf(one) === word);
-    if (found.length === 0) throw new Error(`There is no "${word}"; known are ${all.map(idOf).join(', ')}.`);
+    if (found.length === 0)
+      throw new Error(`There is no "${word}"; known are ${all.map(idOf).join(', ')}.`);
     return found;
   });
 }
 
 async function check(agent: AgentProgram, chosen: Chosen): Promise<Row> {
   const outcomes = new Map<StepId, Outcome>();
-  const model = await ScriptedModel.start(chosen.record && path.join(chosen.record, `${agent.id}.txt`));
+  const model = await ScriptedModel.start(
+    chosen.record && path.join(chosen.record, `${agent.id}.txt`),
+  );
   const say = (id: StepId, outcome: Outcome): void => {
     outcomes.set(id, outcome);
-    console.log(`${agent.title}  ${id}: ${outcome.kind === 'seen' ? '' : `${outcome.kind}: `}${outcome.text}`);
+    console.log(
+      `${agent.title}  ${id}: ${outcome.kind === 'seen' ? '' : `${outcome.kind}: `}${outcome.text}`,
+    );
   };
   let place: Place | undefined;
   try {
@@ -82,17 +97,26 @@ async function check(agent: AgentProgram, chosen: Chosen): Promise<Row> {
 }
 
 /** The conversation of the last step, or a new one if that has ended. */
-async function sceneOf(place: Place, model: ScriptedModel, last: Scene | undefined): Promise<Scene> {
+async function sceneOf(
+  place: Place,
+  model: ScriptedModel,
+  last: Scene | undefined,
+): Promise<Scene> {
   if (last && !last.run.hasEnded) return last;
   return { place, model, run: await begun(place, model) };
 }
 
-/** A failed step within the agent's known limits is not our failure. A success there is reported. */
+/**
+ * A failed step within the agent's known limits is not our failure. A success there is reported.
+ */
 function judged({ limits }: AgentProgram, id: StepId, outcome: Outcome): Outcome {
   const limit = limits[id];
   if (limit === undefined) return outcome;
   if (outcome.kind === 'failed') return { kind: 'limit', text: limit };
-  return { kind: 'failed', text: `works now (${outcome.text}): it is no limit of the agent any more` };
+  return {
+    kind: 'failed',
+    text: `works now (${outcome.text}): it is no limit of the agent any more`,
+  };
 }
 
 void main().then(

@@ -1,6 +1,7 @@
 /**
- * The surroundings of an agent: a workspace folder, a separate home, a real `mcp-toolsets serve` over the folder, and
- * the scripted model. The agent learns about the toolsets only from the output of `mcp-toolsets entries`.
+ * The surroundings of an agent: a workspace folder, a separate home, a real `mcp-toolsets serve`
+ * over the folder, and the scripted model. The agent learns about the toolsets only from the output
+ * of `mcp-toolsets entries`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +18,17 @@ import { commandOf, install } from './programs.js';
 
 type Servers = Readonly<Record<string, Entry>>;
 
-const tools = ['tally', 'echo', 'fail', 'chart', 'structured', 'quiet', 'exit', 'secret_plan', 'late'];
+const tools = [
+  'tally',
+  'echo',
+  'fail',
+  'chart',
+  'structured',
+  'quiet',
+  'exit',
+  'secret_plan',
+  'late',
+];
 
 /** @param without tools that the file filters out */
 function counter(without: readonly string[]): Servers {
@@ -44,7 +55,11 @@ export class Place {
   ) {}
 
   /** Serves, and writes the entries and the agent's other settings. */
-  static async open(agent: AgentProgram, model: ScriptedModel, servers: Servers = counter(['late'])): Promise<Place> {
+  static async open(
+    agent: AgentProgram,
+    model: ScriptedModel,
+    servers: Servers = counter(['late']),
+  ): Promise<Place> {
     const command = commandOf(agent.id, await install(agent.id));
     const newerNode = path.dirname(commandOf('node', await install('node')));
     const place = new Place(agent, await CommandLine.open(), model, command, newerNode, [
@@ -95,7 +110,12 @@ export class Place {
 
   private around(): Around {
     const { command, args } = this.cli.commandOf('connect', '-C', this.folder);
-    return { folder: this.folder, home: this.home, modelUrl: this.model.url, connect: { command, args } };
+    return {
+      folder: this.folder,
+      home: this.home,
+      modelUrl: this.model.url,
+      connect: { command, args },
+    };
   }
 
   private async writeEntries(): Promise<void> {

@@ -1,4 +1,7 @@
-/** The real programs at the versions of `programs.json`, installed into `MCP_TOOLSETS_AGENTS` or the cache of the user. */
+/**
+ * The real programs at the versions of `programs.json`, installed into `MCP_TOOLSETS_AGENTS` or the
+ * cache of the user.
+ */
 import { cacheFolder, commandIn, installPinned } from '../support/pinnedPrograms.js';
 import pinned from './programs.json';
 
@@ -12,4 +15,5 @@ const root = cacheFolder('MCP_TOOLSETS_AGENTS', 'mcp-toolsets-agents');
 export const install = (id: ProgramId): Promise<string> => installPinned(root, id, pinned[id]);
 
 /** Returns the script or program behind the command of a package. */
-export const commandOf = (id: ProgramId, folder: string): string => commandIn(folder, pinned[id].package);
+export const commandOf = (id: ProgramId, folder: string): string =>
+  commandIn(folder, pinned[id].package);

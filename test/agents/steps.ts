@@ -1,6 +1,7 @@
 /**
- * The steps for every agent (G6, G2, L2a, L3). Each step returns its observation as a phrase, or fails with the
- * difference. They run in one conversation, in this order, and each continues from the last.
+ * The steps for every agent (G6, G2, L2a, L3). Each step returns its observation as a phrase, or
+ * fails with the difference. They run in one conversation, in this order, and each continues from
+ * the last.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -50,12 +51,22 @@ interface Tally {
   readonly pid: number;
 }
 
-/** A conversation whose model gets the tools of the toolsets, if the agent has the toolsets at all. */
-export async function begun(place: Place, model: ScriptedModel, areOffered = isOffered): Promise<AgentRun> {
+/**
+ * A conversation whose model gets the tools of the toolsets, if the agent has the toolsets at all.
+ */
+export async function begun(
+  place: Place,
+  model: ScriptedModel,
+  areOffered = isOffered,
+): Promise<AgentRun> {
   const run = place.begin(model.talk());
   await run.talk.ready();
   const { pastime } = place.agent;
-  for (let round = 0; pastime && round < mostRounds && !areOffered(await run.talk.tools()); round++) {
+  for (
+    let round = 0;
+    pastime && round < mostRounds && !areOffered(await run.talk.tools());
+    round++
+  ) {
     await run.talk.callAs({ name: pastime.tool }, pastime.args);
   }
   return run;
@@ -87,13 +98,15 @@ async function untilEnded(pid: number): Promise<number> {
 }
 
 /**
- * The release tool for the model (L2a). It belongs to the toolset's own endpoint, or to `mcp_admin` if one server has
- * all toolsets.
+ * The release tool for the model (L2a). It belongs to the toolset's own endpoint, or to `mcp_admin`
+ * if one server has all toolsets.
  */
 async function releaseTool({ place, run: { talk } }: Scene): Promise<[OfferedTool, object]> {
   const offered = await talk.tools();
   const isAlone = place.agent.entries !== undefined;
-  const found = offered.find(({ name }) => name.endsWith(isAlone ? 'mcp_release_counter' : 'mcp_release'));
+  const found = offered.find(({ name }) =>
+    name.endsWith(isAlone ? 'mcp_release_counter' : 'mcp_release'),
+  );
   assert.ok(found, `no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
   return [found, isAlone ? {} : { serverId: 'counter' }];
 }
@@ -169,11 +182,23 @@ export const steps = {
     await tallyOf(run);
     const offered = await run.talk.toolBytes();
     const died = await run.talk.call('c_exit', { code: 3 });
-    assert.match(died.text, /unknown|ended|exit/i, 'the model is not told that the result is unknown');
+    assert.match(
+      died.text,
+      /unknown|ended|exit/i,
+      'the model is not told that the result is unknown',
+    );
     const next = await run.talk.call('c_tally');
-    assert.match(next.text, /gone|new instance|lost/i, 'the model is not told that the state is gone');
+    assert.match(
+      next.text,
+      /gone|new instance|lost/i,
+      'the model is not told that the state is gone',
+    );
     assert.equal(tallyIn(next).count, 1);
-    assert.equal(await run.talk.toolBytes(), offered, 'the next instance changed the tools for the model');
+    assert.equal(
+      await run.talk.toolBytes(),
+      offered,
+      'the next instance changed the tools for the model',
+    );
     return 'ok';
   },
 
@@ -195,7 +220,11 @@ export const steps = {
     for (let calls = 1; calls <= 3; calls++) {
       const { text } = await run.talk.call('c_tally');
       if (text.includes('of process')) {
-        assert.equal(await run.talk.toolBytes(), offered, 'the restart changed the tools for the model');
+        assert.equal(
+          await run.talk.toolBytes(),
+          offered,
+          'the restart changed the tools for the model',
+        );
         return calls === 1 ? 'ok' : `at call ${calls}`;
       }
       said.push(text.slice(0, 200));
@@ -218,7 +247,10 @@ export const steps = {
         // The call came before the news of the crash.
         if (next.text.includes('result unknown')) next = await run.talk.call(`${serverId}_c_tally`);
         assert.notEqual(tallyIn(next).pid, pid);
-        assert.ok((await run.talk.toolBytes()) === offered, `restart ${round + 1} changed the tools for the model`);
+        assert.ok(
+          (await run.talk.toolBytes()) === offered,
+          `restart ${round + 1} changed the tools for the model`,
+        );
       }
       await run.finish();
       return `${restarts} restarts`;

@@ -25,16 +25,22 @@ export function printTable(
   line(['agent', ...steps]);
   line(['---', ...steps.map(() => '---')]);
   for (const { agent, outcomes } of rows) {
-    line([`${agent.title} ${versionOf(agent.id)}`, ...steps.map((step) => cell(outcomes.get(step)))]);
+    line([
+      `${agent.title} ${versionOf(agent.id)}`,
+      ...steps.map((step) => cell(outcomes.get(step))),
+    ]);
   }
   console.log('');
   for (const { agent, outcomes } of rows) {
     for (const [step, { kind, text }] of outcomes) {
       if (kind !== 'seen')
-        console.log(`${agent.title}, ${step}: ${kind === 'limit' ? 'a limit of the agent' : 'failed'}: ${text}`);
+        console.log(
+          `${agent.title}, ${step}: ${kind === 'limit' ? 'a limit of the agent' : 'failed'}: ${text}`,
+        );
     }
   }
-  for (const [program, why] of Object.entries(notRun)) console.log(`${program} was not run: ${why}`);
+  for (const [program, why] of Object.entries(notRun))
+    console.log(`${program} was not run: ${why}`);
 }
 
 function cell(outcome: Outcome | undefined): string {

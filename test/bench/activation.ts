@@ -1,6 +1,6 @@
 /**
- * P1: the extension's cost for the editor before any work, that is loading `dist/extension.js` and `activate()`. Each
- * time is from a fresh process, beside a load of the whole product.
+ * P1: the extension's cost for the editor before any work, that is loading `dist/extension.js` and
+ * `activate()`. Each time is from a fresh process, beside a load of the whole product.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,15 @@ export async function activation(run: Run): Promise<Findings> {
   writeFileSync(join(folder, '.minds/mcp.yaml'), configText([{ id: 'everything', ...everything }]));
 
   const measure = (eager: boolean): Promise<Times> =>
-    withProgram(run, 'activation', {}, (program) => program.ask<Times>('measure', { dist, folder, eager }));
+    withProgram(run, 'activation', {}, (program) =>
+      program.ask<Times>('measure', { dist, folder, eager }),
+    );
   const emptyFile = join(run.folder, 'empty.js');
   writeFileSync(emptyFile, '');
   const measureEmpty = (): Promise<number> =>
-    withProgram(run, 'activation', {}, (program) => program.ask<number>('loadAlone', { file: emptyFile }));
+    withProgram(run, 'activation', {}, (program) =>
+      program.ask<number>('loadAlone', { file: emptyFile }),
+    );
   const lazy: Times[] = [];
   const eager: Times[] = [];
   const empty: number[] = [];
@@ -37,14 +41,21 @@ export async function activation(run: Run): Promise<Findings> {
     eager.push(await measure(true));
     empty.push(await measureEmpty());
   }
-  const all = (each: readonly Times[]): number => median(each.map(({ load, activate }) => load + activate));
+  const all = (each: readonly Times[]): number =>
+    median(each.map(({ load, activate }) => load + activate));
   const activate = median(lazy.map((each) => each.activate));
   const eagerLoad = all(eager);
   return {
     rule: 'P1',
     title: 'Activation',
     rows: [
-      limited({ what: 'activate()', ours: milliseconds(activate), value: activate, limit: 10, write: milliseconds }),
+      limited({
+        what: 'activate()',
+        ours: milliseconds(activate),
+        value: activate,
+        limit: 10,
+        write: milliseconds,
+      }),
       ratio(
         'activate(), eager load of everything',
         { ours: activate, base: eagerLoad },
@@ -68,6 +79,8 @@ export async function activation(run: Run): Promise<Findings> {
         times(all(lazy) / eagerLoad),
       ),
     ],
-    notes: ['fresh processes in turn, production build, a stand-in for the editor’s API that answers at once'],
+    notes: [
+      'fresh processes in turn, production build, a stand-in for the editor’s API that answers at once',
+    ],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: one table for each rule of speed and size. Each figure of ours is beside a base from the same run,
- * A B A B.
+ * `npm run bench`: one table for each rule of speed and size. Each figure of ours is beside a base
+ * from the same run, A B A B.
  *
  *   npm run bench -- [--only P2,P3] [--quick | --once] [--full] [--profile FOLDER]
  *
@@ -10,8 +10,8 @@
  * --profile CPU profiles of every process but the servers, from a build without minification
  * BENCH_PEERS   a folder with other gateways in its node_modules, measured beside ours
  *
- * A missed target is printed and is not a failure. The exit code is 1 only if a bench itself broke or left a process
- * behind.
+ * A missed target is printed and is not a failure. The exit code is 1 only if a bench itself broke
+ * or left a process behind.
  */
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
@@ -45,7 +45,9 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P11: recordedCalls,
 };
 
-/** A share of the machine's processor time. If others take more, the figures are not to be quoted. */
+/**
+ * A share of the machine's processor time. If others take more, the figures are not to be quoted.
+ */
 const quiet = 0.15;
 
 const longestMs = 15 * 60_000;
@@ -63,7 +65,9 @@ async function main(): Promise<void> {
   const chosen = values.only?.toUpperCase().split(',') ?? Object.keys(benches);
   const unknown = chosen.filter((rule) => !(rule in benches));
   if (unknown.length > 0)
-    throw new Error(`No bench for ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
+    throw new Error(
+      `No bench for ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`,
+    );
 
   const run = new Run({
     quick: values.quick === true,
@@ -78,7 +82,9 @@ async function main(): Promise<void> {
   }
 
   const { model } = cpus()[0] ?? { model: 'unknown' };
-  process.stdout.write(`Node ${process.version}, ${cpus().length} × ${model}${values.quick ? ', quick' : ''}\n\n`);
+  process.stdout.write(
+    `Node ${process.version}, ${cpus().length} × ${model}${values.quick ? ', quick' : ''}\n\n`,
+  );
   const all: Findings[] = [];
   let broken = 0;
   for (const rule of chosen) {
@@ -89,7 +95,10 @@ async function main(): Promise<void> {
       const findings = await Promise.race([benches[rule]?.(run), tooLong()]);
       if (!findings) continue;
       const took = `took ${((performance.now() - begun) / 1000).toFixed(0)} s`;
-      const busy = taken < quiet ? [] : [`the machine was busy: ${percent(taken)} of it was taken before this began`];
+      const busy =
+        taken < quiet
+          ? []
+          : [`the machine was busy: ${percent(taken)} of it was taken before this began`];
       const complete = { ...findings, notes: [...findings.notes, took, ...busy] };
       print(complete);
       all.push(complete);
@@ -97,7 +106,9 @@ async function main(): Promise<void> {
       if (ending) return;
       broken += 1;
       run.killAll();
-      process.stderr.write(`${rule}: the bench broke. ${(error as Error).stack ?? String(error)}\n\n`);
+      process.stderr.write(
+        `${rule}: the bench broke. ${(error as Error).stack ?? String(error)}\n\n`,
+      );
     }
   }
   printSummary(all);
@@ -110,7 +121,10 @@ async function takenByOthers(): Promise<number> {
   const sum = (): { idle: number; all: number } => {
     const times = cpus().map((cpu) => cpu.times);
     const idle = times.reduce((total, each) => total + each.idle, 0);
-    return { idle, all: times.reduce((total, each) => total + Object.values(each).reduce((a, b) => a + b), 0) };
+    return {
+      idle,
+      all: times.reduce((total, each) => total + Object.values(each).reduce((a, b) => a + b), 0),
+    };
   };
   const before = sum();
   await pause(1000);
@@ -127,7 +141,8 @@ async function tooLong(): Promise<never> {
 /** The number of processes it had to end. */
 async function cleanUp(run: Run): Promise<number> {
   const left = await run.end();
-  for (const { pid, command } of left) process.stderr.write(`Left behind and ended: ${pid} ${command}\n`);
+  for (const { pid, command } of left)
+    process.stderr.write(`Left behind and ended: ${pid} ${command}\n`);
   return left.length;
 }
 

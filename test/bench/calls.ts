@@ -1,12 +1,21 @@
 /**
- * P3: the extra time of engine and gateway for a call, beside a bare gateway and, if installed, peers. One client
- * process makes the same calls on every way in turn, and each way has a separate server process. The extra time of a
- * way is its median less the median of the SDK's client on the server itself.
+ * P3: the extra time of engine and gateway for a call, beside a bare gateway and, if installed,
+ * peers. One client process makes the same calls on every way in turn, and each way has a separate
+ * server process. The extra time of a way is its median less the median of the SDK's client on the
+ * server itself.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mean, median, microseconds, milliseconds, perSecond, quantile, times } from './harness/figures.js';
+import {
+  mean,
+  median,
+  microseconds,
+  milliseconds,
+  perSecond,
+  quantile,
+  times,
+} from './harness/figures.js';
 import type { ClientKind, Endpoint } from './harness/httpClient.js';
 import { startPeers, type Peer, type Peers } from './harness/peers.js';
 import { Program } from './harness/program.js';
@@ -20,14 +29,31 @@ interface Subject {
   readonly name: string;
   readonly command: ServerCommand;
   readonly arguments: Readonly<Record<string, string>>;
-  /** The era of its client and of the bare gateway. A modern client has a separate address at ours. */
+  /**
+   * The era of its client and of the bare gateway. A modern client has a separate address at ours.
+   */
   readonly era: Era;
 }
 
 const subjects: readonly Subject[] = [
-  { name: 'synthetic server', command: fixture('raw'), arguments: { text: 'hello' }, era: 'legacy' },
-  { name: 'server-everything', command: everything, arguments: { message: 'hello' }, era: 'legacy' },
-  { name: 'client and server of 2026-07-28', command: fixture('modern'), arguments: { text: 'hello' }, era: 'modern' },
+  {
+    name: 'synthetic server',
+    command: fixture('raw'),
+    arguments: { text: 'hello' },
+    era: 'legacy',
+  },
+  {
+    name: 'server-everything',
+    command: everything,
+    arguments: { message: 'hello' },
+    era: 'legacy',
+  },
+  {
+    name: 'client and server of 2026-07-28',
+    command: fixture('modern'),
+    arguments: { text: 'hello' },
+    era: 'modern',
+  },
 ];
 
 /** Factors over the extra time of the bare gateway of the same era. */
@@ -63,7 +89,16 @@ interface Gateway {
 }
 
 function newWay({ gateway, tool, process }: Omit<Gateway, 'endpoint'>, kind: Way['kind']): Way {
-  return { name: `${gateway} ${kind}`, gateway, kind, tool, process, latencies: [], rates: [], cpu: 0 };
+  return {
+    name: `${gateway} ${kind}`,
+    gateway,
+    kind,
+    tool,
+    process,
+    latencies: [],
+    rates: [],
+    cpu: 0,
+  };
 }
 
 export async function calls(run: Run): Promise<Findings> {
@@ -86,7 +121,11 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
   const peers = isModern ? noPeers : await startPeers(run, command);
   try {
     const product = await run.product();
-    await engine.ask('start', { product, text: configText([{ id: 'subject', ...command }]), publishing: ['subject'] });
+    await engine.ask('start', {
+      product,
+      text: configText([{ id: 'subject', ...command }]),
+      publishing: ['subject'],
+    });
     const kind = isModern ? 'plain' : 'editor';
     const { url, headers } = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind });
     const ours = { url: isModern ? url + ownAddress : url, headers };
@@ -127,7 +166,11 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
   const bare = await Program.start(run, 'bareGateway');
   const engine = await Program.start(run, 'engine');
   try {
-    await engine.ask('start', { product: await run.product(), text: configText([entry]), publishing: ['subject'] });
+    await engine.ask('start', {
+      product: await run.product(),
+      text: configText([entry]),
+      publishing: ['subject'],
+    });
     const endpoints = {
       ours: await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' }),
       bare: await bare.ask<Endpoint>('start', command),
@@ -143,7 +186,13 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
       const rateOf = (name: string): Promise<number> => {
         const ways = Array.from({ length: count }, (_, index) => `${name} ${index}`);
         const calls = run.count(2000, 500, 100);
-        return caller.ask('rateOver', { ways, tool: 'echo', arguments: { text: 'hello' }, calls, inFlight });
+        return caller.ask('rateOver', {
+          ways,
+          tool: 'echo',
+          arguments: { text: 'hello' },
+          calls,
+          inFlight,
+        });
       };
       for (let round = 0; round < run.count(10, 4); round++) {
         rates.bare.push(await rateOf('bare'));
@@ -164,22 +213,32 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
 }
 
 /**
- * P11: hosts that keep the facts of all calls in a file and their contents in memory, beside the same hosts without the record. Several
- * of each, because V8 compiles the same code better or worse in each process. The record is never switched in between, because code that
- * has seen both takes longer than either.
+ * P11: hosts that keep the facts of all calls in a file and their contents in memory, beside the
+ * same hosts without the record. Several of each, because V8 compiles the same code better or worse
+ * in each process. The record is never switched in between, because code that has seen both takes
+ * longer than either.
  */
 export async function recordedCalls(run: Run): Promise<Findings> {
   const folder = await mkdtemp(join(tmpdir(), 'record-'));
   const caller = await Program.start(run, 'caller');
   const hosts: RecordingHost[] = [];
   try {
-    for (let index = 0; index < run.count(8, 4, 2); index++) hosts.push(await startHost(run, caller, folder, index));
+    for (let index = 0; index < run.count(8, 4, 2); index++)
+      hosts.push(await startHost(run, caller, folder, index));
     await measureRecord(run, caller, hosts);
     // The first has no record, the second has one.
-    const [heapWithout, heapWith] = [await growth(run, caller, hosts[0]), await growth(run, caller, hosts[1])];
-    // A quarter of the turns is hardly disturbed by other work of the machine, which takes longer than the record.
+    const [heapWithout, heapWith] = [
+      await growth(run, caller, hosts[0]),
+      await growth(run, caller, hosts[1]),
+    ];
+    // A quarter of the turns is hardly disturbed by other work of the machine, which takes longer
+    // than the record.
     const callsOf = (recorded: boolean): number =>
-      mean(hosts.flatMap(({ isRecorded, turns }) => (isRecorded === recorded ? [quantile(turns, 0.25)] : [])));
+      mean(
+        hosts.flatMap(({ isRecorded, turns }) =>
+          isRecorded === recorded ? [quantile(turns, 0.25)] : [],
+        ),
+      );
     const file = mean(hosts.flatMap(({ isRecorded, writes }) => (isRecorded ? writes : [])));
     const rows = [
       ratio(
@@ -198,7 +257,9 @@ export async function recordedCalls(run: Run): Promise<Findings> {
         write: (value) => `${value.toFixed(1)} MiB more`,
       }),
     ];
-    const notes = [`${hosts.length / 2} processes with the record and as many without it, in turns of ${turn} calls`];
+    const notes = [
+      `${hosts.length / 2} processes with the record and as many without it, in turns of ${turn} calls`,
+    ];
     return { rule: 'P11', title: 'The record of calls', rows, notes };
   } finally {
     await Promise.all([caller.end(), ...hosts.map(({ engine }) => engine.end())]);
@@ -219,7 +280,12 @@ interface RecordingHost {
 const turn = 250;
 const turnsBeforeWrite = 32;
 
-async function startHost(run: Run, caller: Program, folder: string, index: number): Promise<RecordingHost> {
+async function startHost(
+  run: Run,
+  caller: Program,
+  folder: string,
+  index: number,
+): Promise<RecordingHost> {
   const [isRecorded, name] = [index % 2 === 1, `host ${index}`];
   const engine = await Program.start(run, 'engine', { execArgv: ['--expose-gc'] });
   const entry = { id: 'subject', ...fixture('raw'), more: { 'truely-stateless': true } };
@@ -231,8 +297,11 @@ async function startHost(run: Run, caller: Program, folder: string, index: numbe
   });
   const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
   await caller.ask('http', { name, endpoint, kind: 'node:http', era: 'legacy' });
-  const answer = JSON.stringify(await caller.ask('once', { ...hello(name), calls: 1, inFlight: 1 }));
-  if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${name} answered ${answer}`);
+  const answer = JSON.stringify(
+    await caller.ask('once', { ...hello(name), calls: 1, inFlight: 1 }),
+  );
+  if (!/hello/.test(answer) || /"isError":true/.test(answer))
+    throw new Error(`${name} answered ${answer}`);
   return { name, engine, isRecorded, turns: [], writes: [] };
 }
 
@@ -240,10 +309,15 @@ function hello(way: string): object {
   return { way, tool: 'echo', arguments: { text: 'hello' } };
 }
 
-async function measureRecord(run: Run, caller: Program, hosts: readonly RecordingHost[]): Promise<void> {
+async function measureRecord(
+  run: Run,
+  caller: Program,
+  hosts: readonly RecordingHost[],
+): Promise<void> {
   const callsOf = ({ name }: RecordingHost): Promise<unknown> =>
     caller.ask('rate', { ...hello(name), calls: turn, inFlight });
-  for (let round = 0; round < run.count(96, 1); round++) for (const host of hosts) await callsOf(host);
+  for (let round = 0; round < run.count(96, 1); round++)
+    for (const host of hosts) await callsOf(host);
   for (const { engine } of hosts) await engine.ask('writeFacts');
   for (let round = 0; round < run.count(8, 1); round++) {
     for (let inRound = 0; inRound < turnsBeforeWrite; inRound++) {
@@ -255,7 +329,8 @@ async function measureRecord(run: Run, caller: Program, hosts: readonly Recordin
       }
     }
     for (const { engine, isRecorded, writes } of hosts)
-      if (isRecorded) writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
+      if (isRecorded)
+        writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
   }
 }
 
@@ -267,20 +342,38 @@ async function growth(run: Run, caller: Program, host: RecordingHost | undefined
     ((await engine.ask<Memory>('memory', { collect: true }))?.heap ?? NaN) / 2 ** 20;
   const large = { text: 'x'.repeat(100_000) };
   const before = await heap();
-  await caller.ask('rate', { way, tool: 'echo', arguments: large, calls: run.count(1_000, 400, 10), inFlight: 1 });
+  await caller.ask('rate', {
+    way,
+    tool: 'echo',
+    arguments: large,
+    calls: run.count(1_000, 400, 10),
+    inFlight: 1,
+  });
   return (await heap()) - before;
 }
 
-async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {
+async function exercise(
+  run: Run,
+  caller: Program,
+  ways: readonly Way[],
+  subject: Subject,
+): Promise<void> {
   const [rounds, perRound] = [run.count(60, 12), 50];
   const ask = <T>(method: string, way: Way, calls: number): Promise<T> =>
-    caller.ask<T>(method, { way: way.name, tool: way.tool, arguments: subject.arguments, calls, inFlight });
+    caller.ask<T>(method, {
+      way: way.name,
+      tool: way.tool,
+      arguments: subject.arguments,
+      calls,
+      inFlight,
+    });
   for (const way of ways) {
     const answer = JSON.stringify(await ask('once', way, 1));
-    if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
+    if (!/hello/.test(answer) || /"isError":true/.test(answer))
+      throw new Error(`${way.name} answered ${answer}`);
   }
-  // V8 interprets new code and optimises code after a long run. A gateway of many small functions takes some 8,000
-  // calls.
+  // V8 interprets new code and optimises code after a long run. A gateway of many small functions
+  // takes some 8,000 calls.
   await inTurns(ways, run.count(200, 12), (way) => ask('latency', way, perRound));
   await inTurns(ways, rounds, async (way) => {
     way.latencies.push(...(await ask<Float64Array>('latency', way, perRound)));
@@ -293,8 +386,15 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
   });
 }
 
-/** Short turns. Another way begins each round, so that other work of the machine affects all ways alike. */
-async function inTurns(ways: readonly Way[], rounds: number, exercise: (way: Way) => Promise<unknown>): Promise<void> {
+/**
+ * Short turns. Another way begins each round, so that other work of the machine affects all ways
+ * alike.
+ */
+async function inTurns(
+  ways: readonly Way[],
+  rounds: number,
+  exercise: (way: Way) => Promise<unknown>,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {
       const way = ways[(turn + round) % ways.length];
@@ -307,7 +407,12 @@ async function cpuOf({ process }: Way): Promise<number> {
   return process ? process.ask<number>('cpu') : 0;
 }
 
-function report({ name: subject, era }: Subject, ways: readonly Way[], peers: readonly Peer[], rows: Row[]): void {
+function report(
+  { name: subject, era }: Subject,
+  ways: readonly Way[],
+  peers: readonly Peer[],
+  rows: Row[],
+): void {
   const find = (gateway: string, kind: Way['kind']): Way => {
     const way = ways.find((candidate) => candidate.gateway === gateway && candidate.kind === kind);
     if (!way) throw new Error(`There is no way by ${gateway} ${kind}.`);
@@ -316,7 +421,10 @@ function report({ name: subject, era }: Subject, ways: readonly Way[], peers: re
   const directly = find('direct', 'direct');
   rows.push(
     plain(`${subject}: SDK client on its stdio, median`, milliseconds(median(directly.latencies))),
-    plain(`${subject}: SDK client on its stdio, ${inFlight} in flight`, perSecond(median(directly.rates))),
+    plain(
+      `${subject}: SDK client on its stdio, ${inFlight} in flight`,
+      perSecond(median(directly.rates)),
+    ),
   );
   for (const kind of kinds.filter((candidate) => ways.some((way) => way.kind === candidate))) {
     const beside = kind === 'SDK' ? [] : peers;
@@ -354,8 +462,13 @@ function report({ name: subject, era }: Subject, ways: readonly Way[], peers: re
     for (const way of [bare, ...beside.map(({ name }) => find(name, kind))]) {
       const what = `${subject}: ${inFlight} in flight, ${kind} client, ${way.gateway === 'bare' ? 'bare gateway' : way.gateway}`;
       const value = median(ours.rates) / median(way.rates);
-      const figures = { what, ours: perSecond(median(ours.rates)), base: perSecond(median(way.rates)) };
-      if (way === best) rows.push(limited({ ...figures, value, limit: 1.8, bound: 'atLeast', write: times }));
+      const figures = {
+        what,
+        ours: perSecond(median(ours.rates)),
+        base: perSecond(median(way.rates)),
+      };
+      if (way === best)
+        rows.push(limited({ ...figures, value, limit: 1.8, bound: 'atLeast', write: times }));
       else rows.push(plain(figures.what, figures.ours, figures.base, times(value)));
     }
   }

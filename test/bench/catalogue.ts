@@ -1,6 +1,7 @@
 /**
- * P5: the time from an edit of filters to new lists at the agents, and long lists. The time begins when the host gets
- * the edited text, after the debounce of the file. It ends when the last client has listed again over HTTP.
+ * P5: the time from an edit of filters to new lists at the agents, and long lists. The time begins
+ * when the host gets the edited text, after the debounce of the file. It ends when the last client
+ * has listed again over HTTP.
  */
 import { largest, median, milliseconds } from './harness/figures.js';
 import type { Endpoint } from './harness/httpClient.js';
@@ -18,7 +19,9 @@ interface Edit {
   readonly took: number;
 }
 
-type Seen = Readonly<Record<string, { readonly told: number; readonly listed: number; readonly tools: number }>>;
+type Seen = Readonly<
+  Record<string, { readonly told: number; readonly listed: number; readonly tools: number }>
+>;
 
 export async function catalogue(run: Run): Promise<Findings> {
   const rows: Row[] = [];
@@ -54,7 +57,11 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
   const editors = await Program.start(run, 'editors');
   try {
     const product = await run.product();
-    await engine.ask('start', { product, text: configText(entries(() => without(1))), publishing: ids });
+    await engine.ask('start', {
+      product,
+      text: configText(entries(() => without(1))),
+      publishing: ids,
+    });
     for (const id of ids) {
       const endpoint = await engine.ask<Endpoint>('endpoint', { id, kind: 'editor' });
       const tools = await editors.ask<number>('watch', { toolset: id, endpoint });
@@ -70,14 +77,16 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
       for (const edit of [edits.one, edits.all]) {
         await editors.ask('forget');
         const removed = ++out;
-        // Each edit removes another number of tools. `one` leaves the other servers as `all` last set them.
+        // Each edit removes another number of tools. `one` leaves the other servers as `all` last
+        // set them.
         const others = edit === edits.one ? removed - 1 : removed;
         const text = configText(entries((index) => without(index === 7 ? removed : others)));
         const changes = editors.ask<Seen>('changes', { toolsets: edit.changed });
         const { at, took } = await engine.ask<Edit>('edit', { text });
         const seen = Object.values(await changes);
         const wrong = seen.find(({ tools }) => tools !== toolsEach - removed);
-        if (wrong) throw new Error(`A client lists ${wrong.tools} tools after ${removed} were taken out.`);
+        if (wrong)
+          throw new Error(`A client lists ${wrong.tools} tools after ${removed} were taken out.`);
         edit.told.push(largest(seen.map(({ told }) => told - at)));
         edit.listed.push(largest(seen.map(({ listed }) => listed - at)));
         edit.took.push(took);
@@ -119,10 +128,19 @@ async function longList(run: Run, rows: Row[]): Promise<void> {
   const bare = await Program.start(run, 'bareClient');
   try {
     const product = await run.product();
-    await engine.ask('start', { product, text: configText([{ id: 'long', ...command }]), publishing: ['long'] });
+    await engine.ask('start', {
+      product,
+      text: configText([{ id: 'long', ...command }]),
+      publishing: ['long'],
+    });
     const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'long', kind: 'editor' });
     await editors.ask('watch', { toolset: 'long', endpoint });
-    const took = { gateway: [] as number[], relist: [] as number[], lines: [] as number[], sdk: [] as number[] };
+    const took = {
+      gateway: [] as number[],
+      relist: [] as number[],
+      lines: [] as number[],
+      sdk: [] as number[],
+    };
     for (let round = 0; round < run.count(8, 3); round++) {
       took.lines.push(...(await bare.ask<number[]>('lists', { command, lines: true, times: 5 })));
       for (let turn = 0; turn < 5; turn++) {

@@ -1,6 +1,7 @@
 /**
- * P6: a server killed during a call, the next call after it, and a server added by an edit while another is busy. A
- * cold start is the time of a bare SDK client from the spawn to the list, measured in turn with ours.
+ * P6: a server killed during a call, the next call after it, and a server added by an edit while
+ * another is busy. A cold start is the time of a bare SDK client from the spawn to the list,
+ * measured in turn with ours.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
@@ -37,7 +38,10 @@ const subjects: readonly Subject[] = [
 interface Timed {
   readonly asked: number;
   readonly answered: number;
-  readonly answer: { readonly isError?: boolean; readonly content: readonly { readonly text: string }[] };
+  readonly answer: {
+    readonly isError?: boolean;
+    readonly content: readonly { readonly text: string }[];
+  };
 }
 
 interface InstanceSeen {
@@ -55,7 +59,9 @@ export async function death(run: Run): Promise<Findings> {
     rule: 'P6',
     title: 'A killed server, and a server that an edit adds',
     rows,
-    notes: ['the killed one by SIGKILL under a call from the gateway; cold start: spawn to list by a bare SDK client'],
+    notes: [
+      'the killed one by SIGKILL under a call from the gateway; cold start: spawn to list by a bare SDK client',
+    ],
   };
 }
 
@@ -84,26 +90,32 @@ async function killed(run: Run, subject: Subject, rows: Row[]): Promise<void> {
   const back: number[] = [];
   const cold: number[] = [];
   let said = '';
-  await withAll(run, configText([{ id: 'subject', ...command }]), async ({ engine, caller, bare }) => {
-    await bare.ask('start', { commands: [command] });
-    for (let round = 0; round < run.count(12, 4); round++) {
-      await caller.ask('timed', { way: 'ours', ...short });
-      const call = caller.ask<Timed>('timed', { way: 'ours', ...long });
-      const pid = await pidOf(engine);
-      // The status does not show when a call has reached the server.
-      await pause(50);
-      const at = now();
-      process.kill(pid, 'SIGKILL');
-      const { answered, answer } = await call;
-      if (answer.isError !== true) throw new Error(`The call did not fail: ${JSON.stringify(answer)}`);
-      failing.push(answered - at);
-      said = answer.content[0]?.text ?? '';
-      const next = await caller.ask<Timed>('timed', { way: 'ours', ...short });
-      if (next.answer.isError === true) throw new Error(`The next call failed: ${JSON.stringify(next.answer)}`);
-      back.push(next.answered - next.asked);
-      cold.push(largest(await bare.ask<number[]>('start', { commands: [command] })));
-    }
-  });
+  await withAll(
+    run,
+    configText([{ id: 'subject', ...command }]),
+    async ({ engine, caller, bare }) => {
+      await bare.ask('start', { commands: [command] });
+      for (let round = 0; round < run.count(12, 4); round++) {
+        await caller.ask('timed', { way: 'ours', ...short });
+        const call = caller.ask<Timed>('timed', { way: 'ours', ...long });
+        const pid = await pidOf(engine);
+        // The status does not show when a call has reached the server.
+        await pause(50);
+        const at = now();
+        process.kill(pid, 'SIGKILL');
+        const { answered, answer } = await call;
+        if (answer.isError !== true)
+          throw new Error(`The call did not fail: ${JSON.stringify(answer)}`);
+        failing.push(answered - at);
+        said = answer.content[0]?.text ?? '';
+        const next = await caller.ask<Timed>('timed', { way: 'ours', ...short });
+        if (next.answer.isError === true)
+          throw new Error(`The next call failed: ${JSON.stringify(next.answer)}`);
+        back.push(next.answered - next.asked);
+        cold.push(largest(await bare.ask<number[]>('start', { commands: [command] })));
+      }
+    },
+  );
   const names = said.includes('subject') && said.includes('SIGKILL');
   rows.push(
     limited({
@@ -113,7 +125,12 @@ async function killed(run: Run, subject: Subject, rows: Row[]): Promise<void> {
       limit: 50,
       write: milliseconds,
     }),
-    holds(`${name}: its text names server and cause`, names ? 'yes' : said.slice(0, 60), 'yes', names),
+    holds(
+      `${name}: its text names server and cause`,
+      names ? 'yes' : said.slice(0, 60),
+      'yes',
+      names,
+    ),
     ratio(
       `${name}: the next call is answered; cold start`,
       { ours: median(back), base: median(cold) },
@@ -145,7 +162,8 @@ async function added(run: Run, { name, command, short }: Subject, rows: Row[]): 
     const { calls, failures } = await caller.ask<{ calls: number; failures: string[] }>('quiet');
     const same = before === (await pidOf(engine));
     const extra = median(there) - median(cold);
-    const found = failures.length === 0 ? `none of ${calls}` : `${failures.length} of ${calls}: ${failures[0]}`;
+    const found =
+      failures.length === 0 ? `none of ${calls}` : `${failures.length} of ${calls}: ${failures[0]}`;
     rows.push(
       plain(
         `${name}: added by an edit, its tools are there; cold start`,
@@ -159,7 +177,12 @@ async function added(run: Run, { name, command, short }: Subject, rows: Row[]): 
         limit: 300,
         write: milliseconds,
       }),
-      holds(`${name}: calls and lists elsewhere that failed meanwhile`, found, 'none', failures.length === 0),
+      holds(
+        `${name}: calls and lists elsewhere that failed meanwhile`,
+        found,
+        'none',
+        failures.length === 0,
+      ),
       holds(`${name}: the other server was restarted`, same ? 'no' : 'yes', 'no', same),
     );
   });

@@ -1,6 +1,7 @@
 /**
- * P10: the hold-up of the event loop by one message, by many at once and by one list, in processor time of its thread.
- * Also the calls of one server beside another that lists 9,000 tools again and again.
+ * P10: the hold-up of the event loop by one message, by many at once and by one list, in processor
+ * time of its thread. Also the calls of one server beside another that lists 9,000 tools again and
+ * again.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +54,12 @@ export async function holdups(run: Run): Promise<Findings> {
 
 type Kind = 'plain' | 'editor';
 
-async function clientOf(engine: Program, id: string, kind: Kind = 'plain', capabilities: Json = {}) {
+async function clientOf(
+  engine: Program,
+  id: string,
+  kind: Kind = 'plain',
+  capabilities: Json = {},
+) {
   const client = new HttpClient(
     await engine.ask<Endpoint>('endpoint', { id, kind }),
     'node:http',
@@ -85,7 +91,9 @@ async function answers(run: Run, engine: Program, rows: Row[]): Promise<void> {
     const client = await clientOf(engine, 'bad', kind, { roots: {} });
     for (const urls of [false, true]) {
       const held = await heldBy(run, engine, () => client.call('images', { mib: 12, urls }));
-      rows.push(rowOf(`12 MiB of images${urls ? ' in the alphabet of URLs' : ''}, ${kind} client`, held));
+      rows.push(
+        rowOf(`12 MiB of images${urls ? ' in the alphabet of URLs' : ''}, ${kind} client`, held),
+      );
     }
     if (kind === 'plain') {
       const held = await heldBy(run, engine, () => client.call('burst', { count: 600 }));
@@ -100,7 +108,9 @@ const floodMs = 3_000;
 /** Each is as fast as the pipe or the socket takes it. */
 async function floods(run: Run, engine: Program, rows: Row[]): Promise<void> {
   for (const trait of ['requests', 'logs', 'storm']) {
-    const overHttp = spawn(process.execPath, fixture('http', '--flood', trait).args, { env: run.env });
+    const overHttp = spawn(process.execPath, fixture('http', '--flood', trait).args, {
+      env: run.env,
+    });
     const tracked = run.track({ kill: () => overHttp.kill('SIGKILL') });
     const [line] = (await once(createInterface(overHttp.stdout), 'line')) as [string];
     const ofUrl = {

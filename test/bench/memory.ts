@@ -1,6 +1,6 @@
 /**
- * P4: the cost of an idle instance for the host, and the remains of calls. Heap is the memory in use after
- * collection. RSS is read without a collection.
+ * P4: the cost of an idle instance for the host, and the remains of calls. Heap is the memory in
+ * use after collection. RSS is read without a collection.
  */
 import { median, megabytes } from './harness/figures.js';
 import type { Endpoint } from './harness/httpClient.js';
@@ -12,7 +12,10 @@ import type { Memory } from './harness/usage.js';
 
 const mebibyte = 1024 * 1024;
 const exposed = { execArgv: ['--expose-gc'] };
-/** The noise of collection and allocator. Less counts as flat. V8's own growth shows in the base too. */
+/**
+ * The noise of collection and allocator. Less counts as flat. V8's own growth shows in the base
+ * too.
+ */
 const flat = 5 * mebibyte;
 
 export async function memory(run: Run): Promise<Findings> {
@@ -50,7 +53,10 @@ async function idleInstances(run: Run, rows: Row[]): Promise<void> {
     await withProgram(run, 'engine', exposed, async (engine) => {
       await engine.ask('start', { product, text: configText(entries(1)), publishing: ids(1) });
       const before = await heapOf(engine);
-      await engine.ask('edit', { text: configText(entries(1 + instances)), publishing: ids(1 + instances) });
+      await engine.ask('edit', {
+        text: configText(entries(1 + instances)),
+        publishing: ids(1 + instances),
+      });
       servers.push(((await heapOf(engine)) - before) / instances);
     });
     await withProgram(run, 'engine', exposed, async (engine) => {
@@ -128,7 +134,11 @@ async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
     });
     const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
     await caller.ask('http', { name: 'ours', endpoint, kind: 'node:http' });
-    await caller.ask('http', { name: 'bare', endpoint: await bare.ask('start', everything), kind: 'node:http' });
+    await caller.ask('http', {
+      name: 'bare',
+      endpoint: await bare.ask('start', everything),
+      kind: 'node:http',
+    });
 
     const ours = await grow(caller, engine, 'ours', first, more);
     const base = await grow(caller, bare, 'bare', first, more);
@@ -173,9 +183,16 @@ async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
   }
 }
 
-async function grow(caller: Program, gateway: Program, way: string, first: number, more: number): Promise<Growth> {
+async function grow(
+  caller: Program,
+  gateway: Program,
+  way: string,
+  first: number,
+  more: number,
+): Promise<Growth> {
   const call = { way, tool: 'echo', arguments: { message: 'hello' } };
-  const rss = async (): Promise<number> => (await gateway.ask<Memory>('memory', { collect: false })).rss;
+  const rss = async (): Promise<number> =>
+    (await gateway.ask<Memory>('memory', { collect: false })).rss;
   const idle = await rss();
   await caller.ask('latency', { ...call, calls: first });
   const after = await rss();

@@ -1,7 +1,7 @@
 /**
- * P8: the time from a config file to published tools in the second window of a workspace. The first window, with
- * starts of the same servers, is beside it. Also the cost of servers that start with their first call. Each window is
- * a fresh process.
+ * P8: the time from a config file to published tools in the second window of a workspace. The first
+ * window, with starts of the same servers, is beside it. Also the cost of servers that start with
+ * their first call. Each window is a fresh process.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,14 @@ import { largest, median, megabytes, milliseconds } from './harness/figures.js';
 import { withProgram } from './harness/program.js';
 import { holds, limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
-import { configText, everything, filesystem, memory, numbered, type ServerEntry } from './harness/servers.js';
+import {
+  configText,
+  everything,
+  filesystem,
+  memory,
+  numbered,
+  type ServerEntry,
+} from './harness/servers.js';
 import type { Memory } from './harness/usage.js';
 
 const mebibyte = 1024 * 1024;
@@ -53,12 +60,18 @@ function openWindow<T>(
   return withProgram(run, 'engine', exposed, async (engine) => {
     const publishing = entries.map(({ id }) => id);
     const product = await run.product();
-    const started = await engine.ask<Started>('start', { product, text: configText(entries), publishing, kept });
+    const started = await engine.ask<Started>('start', {
+      product,
+      text: configText(entries),
+      publishing,
+      kept,
+    });
     return await use(started, (method, params) => engine.ask(method, params));
   });
 }
 
-const untilAll = (started: Started): Promise<number> => Promise.resolve(largest(Object.values(started.published)));
+const untilAll = (started: Started): Promise<number> =>
+  Promise.resolve(largest(Object.values(started.published)));
 
 async function windows(
   run: Run,
@@ -102,7 +115,12 @@ async function untilCalled(run: Run, rows: Row[]): Promise<void> {
     processes = Math.max(processes, all.processes);
   }
   rows.push(
-    holds(`${servers} servers with \`start: call\`, processes before a call`, String(processes), '0', processes === 0),
+    holds(
+      `${servers} servers with \`start: call\`, processes before a call`,
+      String(processes),
+      '0',
+      processes === 0,
+    ),
     limited({
       what: `${servers} servers with \`start: call\`, heap before a call`,
       ours: megabytes(median(growth)),

@@ -1,4 +1,7 @@
-/** P9: the first call of a conversation with a leased server, beside its later ones and beside a cold start. */
+/**
+ * P9: the first call of a conversation with a leased server, beside its later ones and beside a
+ * cold start.
+ */
 import { median, milliseconds } from './harness/figures.js';
 import { withProgram, type Program } from './harness/program.js';
 import { limited, plain, type Findings, type Row } from './harness/report.js';
@@ -33,7 +36,11 @@ export async function spare(run: Run): Promise<Findings> {
   };
 }
 
-async function measure(run: Run, { name, command, tool, isEven }: Subject, rows: Row[]): Promise<void> {
+async function measure(
+  run: Run,
+  { name, command, tool, isEven }: Subject,
+  rows: Row[],
+): Promise<void> {
   const conversations = run.count(12, 5, 2);
   const first: number[] = [];
   const later: number[] = [];
@@ -45,9 +52,15 @@ async function measure(run: Run, { name, command, tool, isEven }: Subject, rows:
     withProgram(run, 'engine', {}, async (engine) => {
       const text = configText([{ id: 'subject', ...command, more: { ...more } }]);
       const product = await run.product();
-      await engine.ask('start', { product, text, publishing: ['subject'], conversations: { subject: 2 } });
+      await engine.ask('start', {
+        product,
+        text,
+        publishing: ['subject'],
+        conversations: { subject: 2 },
+      });
       return await use(
-        (conversation) => engine.ask<number>('timedCall', { toolset: 'subject', tool, conversation }),
+        (conversation) =>
+          engine.ask<number>('timedCall', { toolset: 'subject', tool, conversation }),
         engine,
       );
     });
@@ -61,14 +74,23 @@ async function measure(run: Run, { name, command, tool, isEven }: Subject, rows:
   });
   await started({ spare: 0 }, async (call) => {
     await call('warm');
-    for (let index = 0; index < conversations; index++) cold.push(await call(`conversation ${index}`));
+    for (let index = 0; index < conversations; index++)
+      cold.push(await call(`conversation ${index}`));
   });
   const what = `${name}: first call, more than a later call of the conversation`;
-  const [ours, base, value] = [milliseconds(median(first)), milliseconds(median(later)), median(first) - median(later)];
+  const [ours, base, value] = [
+    milliseconds(median(first)),
+    milliseconds(median(later)),
+    median(first) - median(later),
+  ];
   rows.push(
     isEven
       ? limited({ what, ours, base, value, limit: 5, write: milliseconds })
       : plain(what, ours, base, milliseconds(value)),
-    plain(`${name}: first call; with \`spare: 0\``, milliseconds(median(first)), milliseconds(median(cold))),
+    plain(
+      `${name}: first call; with \`spare: 0\``,
+      milliseconds(median(first)),
+      milliseconds(median(cold)),
+    ),
   );
 }

@@ -1,6 +1,7 @@
 /**
- * P2: the time from a config file to published tools. Beside it, a preloaded bare SDK client starts the same commands
- * in parallel. Each start is a fresh process. Ours has not loaded the engine when its clock begins.
+ * P2: the time from a config file to published tools. Beside it, a preloaded bare SDK client starts
+ * the same commands in parallel. Each start is a fresh process. Ours has not loaded the engine when
+ * its clock begins.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,15 @@ import { largest, median, milliseconds, times } from './harness/figures.js';
 import { withProgram } from './harness/program.js';
 import { limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
-import { configText, everything, filesystem, memory, fixture, numbered, type ServerEntry } from './harness/servers.js';
+import {
+  configText,
+  everything,
+  filesystem,
+  memory,
+  fixture,
+  numbered,
+  type ServerEntry,
+} from './harness/servers.js';
 
 interface Started {
   readonly loaded: number;
@@ -29,11 +38,21 @@ export async function start(run: Run): Promise<Findings> {
     { id: 'missing', command: join(folder, 'no-such-program'), args: [] },
   ];
   const product = await run.product();
-  const ours = (entries: readonly ServerEntry[], awaited: readonly ServerEntry[] = good): Promise<Started> =>
+  const ours = (
+    entries: readonly ServerEntry[],
+    awaited: readonly ServerEntry[] = good,
+  ): Promise<Started> =>
     withProgram(run, 'engine', {}, (engine) =>
-      engine.ask<Started>('start', { product, text: configText(entries), publishing: awaited.map(({ id }) => id) }),
+      engine.ask<Started>('start', {
+        product,
+        text: configText(entries),
+        publishing: awaited.map(({ id }) => id),
+      }),
     );
-  const bare = (others: readonly ServerEntry[], commands: readonly ServerEntry[] = good): Promise<number> =>
+  const bare = (
+    others: readonly ServerEntry[],
+    commands: readonly ServerEntry[] = good,
+  ): Promise<number> =>
     withProgram(run, 'bareClient', {}, async (client) =>
       largest(await client.ask<number[]>('start', { commands, others })),
     );
@@ -42,7 +61,12 @@ export async function start(run: Run): Promise<Findings> {
       largest(await client.ask<number[]>('start', { commands: [entry], others: [] })),
     );
 
-  const took = { ours: [] as number[], bare: [] as number[], oursBeside: [] as number[], bareBeside: [] as number[] };
+  const took = {
+    ours: [] as number[],
+    bare: [] as number[],
+    oursBeside: [] as number[],
+    bareBeside: [] as number[],
+  };
   const loads: number[] = [];
   const each: Readonly<Record<string, number>>[] = [];
   await bare([]);
@@ -76,7 +100,9 @@ export async function start(run: Run): Promise<Findings> {
   }
   const own: string[] = [];
   for (const entry of good) {
-    own.push(`${entry.id} ${milliseconds(median(each.map((published) => published[entry.id] ?? NaN)))}`);
+    own.push(
+      `${entry.id} ${milliseconds(median(each.map((published) => published[entry.id] ?? NaN)))}`,
+    );
   }
   const singles: string[] = [];
   for (const entry of good) singles.push(`${entry.id} ${milliseconds(await alone(entry))}`);

@@ -1,7 +1,7 @@
 /**
- * P7: ending a server by `close()` of its connection: the time, and the processes left when it has resolved. The base
- * is `close()` of the SDK's client, in turn. A mark in their environment identifies the processes of a case in the
- * system's process table.
+ * P7: ending a server by `close()` of its connection: the time, and the processes left when it has
+ * resolved. The base is `close()` of the SDK's client, in turn. A mark in their environment
+ * identifies the processes of a case in the system's process table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
@@ -30,8 +30,16 @@ const cases: readonly Case[] = [
   { name: 'server-memory', command: memory, limit: honoured },
   { name: 'ignores end of input', command: fixture('stubborn'), limit: worst },
   { name: 'ignores that and TERM', command: fixture('stubborn', '--term'), limit: worst },
-  { name: 'exits, its child holds stdio', command: fixture('spawns-child', '--hold'), limit: worst },
-  { name: 'its child is in a session of its own', command: fixture('spawns-child', '--setsid'), limit: worst },
+  {
+    name: 'exits, its child holds stdio',
+    command: fixture('spawns-child', '--hold'),
+    limit: worst,
+  },
+  {
+    name: 'its child is in a session of its own',
+    command: fixture('spawns-child', '--setsid'),
+    limit: worst,
+  },
   {
     name: 'its orphan ignores TERM in a session of its own',
     command: fixture('spawns-child', '--setsid', '--term', '--orphan'),
@@ -68,7 +76,9 @@ export async function stopping(run: Run): Promise<Findings> {
   let turn = 0;
   const stop = async ({ command }: Case, ours: boolean, stops: Stops): Promise<void> => {
     const mark = { name: variable, value: `${run.mark}-${++turn}` };
-    stops.took.push(await program.ask<number>('stop', { guardian, ours, subject: { ...command, mark } }));
+    stops.took.push(
+      await program.ask<number>('stop', { guardian, ours, subject: { ...command, mark } }),
+    );
     stops.left.push(await endOfLeft(`${mark.name}=${mark.value}`));
   };
   try {
@@ -91,18 +101,25 @@ export async function stopping(run: Run): Promise<Findings> {
           limit: each.limit,
           write: milliseconds,
         }),
-        { ...holds('    left alive', String(left), 'none', left === 0), base: String(largest(bare.left)) },
+        {
+          ...holds('    left alive', String(left), 'none', left === 0),
+          base: String(largest(bare.left)),
+        },
       );
     }
   } finally {
     await program.end();
   }
-  const told = run.leftovers() === undefined ? ['what is left is not looked for on this system'] : [];
+  const told =
+    run.leftovers() === undefined ? ['what is left is not looked for on this system'] : [];
   return {
     rule: 'P7',
     title: 'Stopping a server; base: close() of the SDK’s client',
     rows,
-    notes: ['time of close(); left alive: processes of the server’s tree when it has resolved', ...told],
+    notes: [
+      'time of close(); left alive: processes of the server’s tree when it has resolved',
+      ...told,
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Compares the answers of a server to the SDK's client directly with its answers by each road through the product. Both
- * sides are the JSON of the wire. Each method runs one road for all servers. At its end, no process may be left.
+ * Compares the answers of a server to the SDK's client directly with its answers by each road
+ * through the product. Both sides are the JSON of the wire. Each method runs one road for all
+ * servers. At its end, no process may be left.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -31,7 +32,8 @@ export class Comparison {
   /** Asks the servers directly. */
   static async begin(servers: readonly RealServer[]): Promise<Comparison> {
     const comparison = new Comparison();
-    for (const server of servers) comparison.subjects.push(await Subject.of(server, comparison.place));
+    for (const server of servers)
+      comparison.subjects.push(await Subject.of(server, comparison.place));
     await comparison.forEach(async (subject) => {
       for (const era of erasOf(subject.server)) await subject.askDirectly(era);
     });
@@ -39,9 +41,10 @@ export class Comparison {
   }
 
   /**
-   * The endpoint of each toolset, and the endpoint of all of them, with a client of each era (G2). Two conversations at once
-   * have an instance each (L1). The process of one ends in the middle of its call: the call fails, the other conversation
-   * notices nothing, and the next call has a new instance (X4).
+   * The endpoint of each toolset, and the endpoint of all of them, with a client of each era (G2).
+   * Two conversations at once have an instance each (L1). The process of one ends in the middle of
+   * its call: the call fails, the other conversation notices nothing, and the next call has a new
+   * instance (X4).
    */
   async endpoints(): Promise<void> {
     await this.onStage({}, async (stage, subject) => {
@@ -49,7 +52,8 @@ export class Comparison {
         for (const era of erasOf(subject.server)) {
           const to = await addressOf(stage, road === 'all' ? everyToolset : subject.server.id, era);
           await subject.guarded(road, () => this.compare(subject, to, era, road));
-          if (era === 'modern') await (await fetch(to.url, { method: 'DELETE', headers: to.headers })).body?.cancel();
+          if (era === 'modern')
+            await (await fetch(to.url, { method: 'DELETE', headers: to.headers })).body?.cancel();
         }
       }
       await subject.guarded('two conversations', () => this.compareTwo(subject, stage));
@@ -73,9 +77,14 @@ export class Comparison {
     for (const era of ['legacy', 'modern'] as const) {
       const chosen = this.subjects.filter(({ server }) => erasOf(server).includes(era));
       if (chosen.length === 0) continue;
-      const peer = await Peer.open(era, { command, args, cwd: cli.folder, env }, { root: this.place });
+      const peer = await Peer.open(
+        era,
+        { command, args, cwd: cli.folder, env },
+        { root: this.place },
+      );
       await untilListed(peer, chosen);
-      for (const subject of chosen) await subject.guarded('connect', () => subject.compare(peer, era, 'connect'));
+      for (const subject of chosen)
+        await subject.guarded('connect', () => subject.compare(peer, era, 'connect'));
       await peer.close();
       await cli.stopEngines();
       await cli.untilGone();
@@ -96,7 +105,12 @@ export class Comparison {
     });
   }
 
-  private async compare(subject: Subject, to: Address, era: Era, road: 'toolset' | 'all' | 'editor'): Promise<void> {
+  private async compare(
+    subject: Subject,
+    to: Address,
+    era: Era,
+    road: 'toolset' | 'all' | 'editor',
+  ): Promise<void> {
     const peer = await Peer.open(era, to, { root: this.place });
     await subject.compare(peer, era, road);
     await peer.close();
@@ -107,44 +121,68 @@ export class Comparison {
     const leased = (): ReturnType<Stage['instances']> =>
       stage.instances(server.id).filter(({ use }) => use.kind === 'leased');
     const open = async (): Promise<Peer> => {
-      const peer = await Peer.open('legacy', await addressOf(stage, server.id, 'legacy'), { root: this.place });
+      const peer = await Peer.open('legacy', await addressOf(stage, server.id, 'legacy'), {
+        root: this.place,
+      });
       await subject.ask(peer, subject.opening, 'toolset');
       await subject.untilRoots(peer, 'toolset');
       return peer;
     };
-    await stage.until(() => leased().length === 0, 'the end of the instances of ended conversations');
+    await stage.until(
+      () => leased().length === 0,
+      'the end of the instances of ended conversations',
+    );
     subject.seed();
     const one = await open();
     const [ofOne] = leased();
     const pid = subject.http?.pid ?? ofOne?.pid;
     const other = await open();
     subject.same('two conversations', 'instances', 2, leased().length);
-    await Promise.all([one, other].map((peer) => subject.compareAnswers(peer, 'legacy', 'two conversations')));
+    await Promise.all(
+      [one, other].map((peer) => subject.compareAnswers(peer, 'legacy', 'two conversations')),
+    );
     // Windows stops no process in the middle.
     if (process.platform !== 'win32' && pid !== undefined) {
       subject.roads.add('death');
       const expected = subject.bare('legacy').answers.get(steady) ?? {};
       process.kill(pid, 'SIGSTOP');
       const lost = subject.ask(one, steady, 'toolset');
-      // The other instance may still be in use, and a death before the call is in flight costs no call.
-      const isInFlight = (): boolean => leased().some(({ id, callsInFlight }) => id === ofOne?.id && callsInFlight > 0);
+      // The other instance may still be in use, and a death before the call is in flight costs no
+      // call.
+      const isInFlight = (): boolean =>
+        leased().some(({ id, callsInFlight }) => id === ofOne?.id && callsInFlight > 0);
       await untilSo(isInFlight, 'the call in flight');
       process.kill(pid, 'SIGKILL');
-      subject.same('death', 'the lost call', true, JSON.stringify(await lost).includes('result unknown'));
+      subject.same(
+        'death',
+        'the lost call',
+        true,
+        JSON.stringify(await lost).includes('result unknown'),
+      );
       if (subject.http) await subject.begin();
-      else subject.sameAnswer('death', steady, expected, await subject.ask(other, steady, 'toolset'));
+      else
+        subject.sameAnswer('death', steady, expected, await subject.ask(other, steady, 'toolset'));
       const next = await subject.ask(one, steady, 'toolset');
-      subject.same('death', 'the note of the next result', true, JSON.stringify(next).includes('is gone'));
+      subject.same(
+        'death',
+        'the note of the next result',
+        true,
+        JSON.stringify(next).includes('is gone'),
+      );
       await subject.untilRoots(one, 'toolset');
       subject.sameAnswer('death', steady, expected, await subject.ask(one, steady, 'toolset'));
     }
     await Promise.all([one.close(), other.close()]);
   }
 
-  /** Returns the differences without a row in `known.ts`, and the rows there without a difference. */
+  /**
+   * Returns the differences without a row in `known.ts`, and the rows there without a difference.
+   */
   surprises(): string[] {
-    const keyOf = (server: string, road: string, what: string): string => `${server}, ${road}, ${what}`;
-    const subjectOf = (id: string): Subject | undefined => this.subjects.find(({ server }) => server.id === id);
+    const keyOf = (server: string, road: string, what: string): string =>
+      `${server}, ${road}, ${what}`;
+    const subjectOf = (id: string): Subject | undefined =>
+      this.subjects.find(({ server }) => server.id === id);
     const rows = known
       .filter(({ beside }) => beside === undefined || subjectOf(beside))
       .flatMap(({ server, roads, what }) =>
@@ -157,7 +195,9 @@ export class Comparison {
     const unknown = [...seen].filter(([key]) => !rows.includes(key));
     const gone = rows.filter((key) => !seen.has(key));
     return [
-      ...unknown.map(([key, each]) => `${key}\n  expected ${each.expected}\n  seen     ${each.seen}`),
+      ...unknown.map(
+        ([key, each]) => `${key}\n  expected ${each.expected}\n  seen     ${each.seen}`,
+      ),
       ...gone.map((key) => `${key}: no longer differs. Remove it from known.ts.`),
     ];
   }
@@ -172,10 +212,14 @@ export class Comparison {
     return Object.fromEntries(this.subjects.map((subject) => [subject.server.id, subject.entry]));
   }
 
-  private async onStage(options: StageOptions, run: (stage: Stage, subject: Subject) => Promise<void>): Promise<void> {
+  private async onStage(
+    options: StageOptions,
+    run: (stage: Stage, subject: Subject) => Promise<void>,
+  ): Promise<void> {
     const stage = await startStage({ maxInstances: 100, ...options });
     await stage.edit(this.config());
-    for (const { server } of this.subjects) assert.equal(stage.server(server.id).state.kind, 'running');
+    for (const { server } of this.subjects)
+      assert.equal(stage.server(server.id).state.kind, 'running');
     await this.forEach((subject) => run(stage, subject));
     await stage.dispose();
   }
@@ -193,7 +237,8 @@ async function compareCommands(subject: Subject, cli: CommandLine): Promise<void
   const road = 'command line';
   const { server, asks } = subject;
   const bare = await subject.askDirectly('legacy', true);
-  const run = async (...args: string[]): Promise<unknown> => JSON.parse((await cli.run(...args, '--json')).stdout);
+  const run = async (...args: string[]): Promise<unknown> =>
+    JSON.parse((await cli.run(...args, '--json')).stdout);
   const [{ tools }] = (await run('tools')) as [{ tools: { published: string; tool: Fields }[] }];
   const published = tools.map(({ published: name, tool }) => ({ ...tool, name }));
   subject.same(road, 'tools', expectedTools(server, bare.lists.tools, road), published);
@@ -224,7 +269,9 @@ async function compareCommands(subject: Subject, cli: CommandLine): Promise<void
 
 /** `connect` answers before its servers have started. */
 async function untilListed(peer: Peer, subjects: readonly Subject[]): Promise<void> {
-  const wanted = subjects.map(({ server, steady }) => nameOf(server, steady.params['name'], 'connect'));
+  const wanted = subjects.map(({ server, steady }) =>
+    nameOf(server, steady.params['name'], 'connect'),
+  );
   for (const limit = Date.now() + 120_000; ; await pause(50)) {
     const listed = new Set((await peer.list('tools/list', 'tools')).map(({ name }) => name));
     if (wanted.every((name) => listed.has(name))) return;
@@ -233,7 +280,15 @@ async function untilListed(peer: Peer, subjects: readonly Subject[]): Promise<vo
 }
 
 /** A client of 2026-07-28 names its conversation by the address (G3). */
-async function addressOf(stage: Stage, id: string, era: Era, kind: ClientKind = 'plain'): Promise<Required<Address>> {
+async function addressOf(
+  stage: Stage,
+  id: string,
+  era: Era,
+  kind: ClientKind = 'plain',
+): Promise<Required<Address>> {
   const { url, headers } = (await stage.gateway()).endpoint(id, kind);
-  return { url: era === 'modern' ? `${url}/c/${randomBytes(16).toString('base64url')}` : url, headers };
+  return {
+    url: era === 'modern' ? `${url}/c/${randomBytes(16).toString('base64url')}` : url,
+    headers,
+  };
 }

@@ -1,4 +1,7 @@
-/** The changes of a road to the lists and answers of a server, by the rules. Everything else must be equal to the byte. */
+/**
+ * The changes of a road to the lists and answers of a server, by the rules. Everything else must be
+ * equal to the byte.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { withScript } from '../../src/core/apps/editorApps.js';
 import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
@@ -7,7 +10,11 @@ import type { Ask, RealServer } from './servers.js';
 
 export type RoadName = 'toolset' | 'all' | 'editor' | 'connect' | 'command line';
 
-export const nameOf = ({ id, prefix = '' }: RealServer, original: unknown, road: RoadName): string =>
+export const nameOf = (
+  { id, prefix = '' }: RealServer,
+  original: unknown,
+  road: RoadName,
+): string =>
   // The editor has the name of the toolset before each name already (G3h).
   road === 'editor' && prefix === `${id}_` ? String(original) : `${prefix}${String(original)}`;
 
@@ -16,8 +23,15 @@ function uiOf(tool: Fields | undefined): { resourceUri?: string; visibility?: re
   return meta?.ui ?? {};
 }
 
-/** Tools for apps only follow the tools for models (G8a). The command line has no apps. All else has the order of the server (N6). */
-export function expectedTools(server: RealServer, tools: readonly Fields[], road: RoadName): Fields[] {
+/**
+ * Tools for apps only follow the tools for models (G8a). The command line has no apps. All else has
+ * the order of the server (N6).
+ */
+export function expectedTools(
+  server: RealServer,
+  tools: readonly Fields[],
+  road: RoadName,
+): Fields[] {
   const isForApps = (tool: Fields): boolean => uiOf(tool).visibility?.join() === 'app';
   const forModels = tools
     .filter((tool) => !isForApps(tool))
@@ -27,8 +41,12 @@ export function expectedTools(server: RealServer, tools: readonly Fields[], road
 
 function expectedTool(tool: Fields, name: string, road: RoadName): Fields {
   const named: Record<string, unknown> = { ...tool, name };
-  // Clients call a tool with required tasks of 2025-11-25 like any other (X8h). The command line prints it unchanged.
-  if (road !== 'command line' && (tool['execution'] as Fields | undefined)?.['taskSupport'] === 'required')
+  // Clients call a tool with required tasks of 2025-11-25 like any other (X8h). The command line
+  // prints it unchanged.
+  if (
+    road !== 'command line' &&
+    (tool['execution'] as Fields | undefined)?.['taskSupport'] === 'required'
+  )
     delete named['execution'];
   if (road !== 'editor') return named;
   // The editor gets readable content in place of the promised structure (V1a).
@@ -65,6 +83,9 @@ export async function expectedAnswer(
 export const isOfAllServers = ({ error }: Answer): boolean =>
   error?.message.startsWith('No server has the resource ') === true;
 
-/** The token of an app identifies a conversation, so it differs from one conversation to the next (G8c). */
+/**
+ * The token of an app identifies a conversation, so it differs from one conversation to the next
+ * (G8c).
+ */
 export const withoutToken = (text: string): string =>
   text.replace(/("mcp-toolsets\/app":\{"token":)"[^"]*"/, '$1"token"');

@@ -3,7 +3,8 @@
  *
  *   npm run test:servers -- [--only everything,memory]
  *
- * Installs missing servers and prints a table. Exits with 1 for a difference without a row in `known.ts`.
+ * Installs missing servers and prints a table. Exits with 1 for a difference without a row in
+ * `known.ts`.
  */
 import { parseArgs } from 'node:util';
 import { Comparison } from './comparison.js';
@@ -29,12 +30,16 @@ async function main(): Promise<number> {
   } finally {
     await comparison.close();
   }
-  console.log('\n| server | transport | era | tools | calls compared | differences |\n|---|---|---|---|---|---|');
+  console.log(
+    '\n| server | transport | era | tools | calls compared | differences |\n|---|---|---|---|---|---|',
+  );
   for (const subject of comparison.subjects) {
     const { server, calls, differences } = subject;
     const tools = subject.bare('legacy').lists.tools.length;
     const eras = erasOf(server).join(' and ');
-    console.log(`| ${server.id} | ${transportOf(server)} | ${eras} | ${tools} | ${calls} | ${differences.length} |`);
+    console.log(
+      `| ${server.id} | ${transportOf(server)} | ${eras} | ${tools} | ${calls} | ${differences.length} |`,
+    );
   }
   for (const { server, roads, what, why } of known)
     console.log(`Known: ${server}, ${roads.join(', ')}: ${what.join(', ')}. ${why}`);

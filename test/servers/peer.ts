@@ -1,8 +1,12 @@
 /**
- * The SDK's client of either era, over any of its transports. It declares the usual capabilities of agents and answers the
- * questions of servers. Its answers are the JSON of the wire, because the SDK removes unknown fields from its results.
+ * The SDK's client of either era, over any of its transports. It declares the usual capabilities of
+ * agents and answers the questions of servers. Its answers are the JSON of the wire, because the
+ * SDK removes unknown fields from its results.
  */
-import { Client as ModernSdk, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import {
+  Client as ModernSdk,
+  StreamableHTTPClientTransport as ModernHttp,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacySdk } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -44,7 +48,11 @@ export const usualCapabilities: Fields = {
 };
 
 const form = { action: 'accept' as const, content: { name: 'Ada', check: true } };
-const sample = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'sampled' } };
+const sample = {
+  role: 'assistant' as const,
+  model: 'scripted',
+  content: { type: 'text' as const, text: 'sampled' },
+};
 
 interface PeerOptions {
   /** The one root. */
@@ -53,7 +61,10 @@ interface PeerOptions {
   readonly isPlain?: boolean;
 }
 
-/** Any of either SDK: their classes do not agree with their own interfaces under exactOptionalPropertyTypes. */
+/**
+ * Any of either SDK: their classes do not agree with their own interfaces under
+ * exactOptionalPropertyTypes.
+ */
 type Any = any; // oxlint-disable-line typescript/no-explicit-any
 
 export class Peer {
@@ -64,17 +75,30 @@ export class Peer {
     private readonly client: LegacySdk | ModernSdk,
     private readonly transport: Any,
   ) {
-    const send = transport.send.bind(transport) as (message: Any, ...rest: unknown[]) => Promise<void>;
+    const send = transport.send.bind(transport) as (
+      message: Any,
+      ...rest: unknown[]
+    ) => Promise<void>;
     transport.send = (message: Any, ...rest: unknown[]) => {
-      if (message.method !== undefined && message.id !== undefined) this.methods.set(message.id, message.method);
+      if (message.method !== undefined && message.id !== undefined)
+        this.methods.set(message.id, message.method);
       return send(message, ...rest);
     };
   }
 
-  static async open(era: Era, to: Launch | Address, { root, isPlain = false }: PeerOptions): Promise<Peer> {
+  static async open(
+    era: Era,
+    to: Launch | Address,
+    { root, isPlain = false }: PeerOptions,
+  ): Promise<Peer> {
     const info = { name: `a ${era} client`, version: '1' };
     const capabilities: Any = isPlain ? {} : usualCapabilities;
-    const stdio = 'command' in to && { ...to, args: [...to.args], env: to.env as Any, stderr: 'ignore' as const };
+    const stdio = 'command' in to && {
+      ...to,
+      args: [...to.args],
+      env: to.env as Any,
+      stderr: 'ignore' as const,
+    };
     const url = new URL('url' in to ? to.url : 'stdio:');
     const requestInit = { headers: 'url' in to ? { ...to.headers } : {} };
     const handlers: Any = {
@@ -85,15 +109,28 @@ export class Peer {
     let peer: Peer;
     if (era === 'legacy') {
       const client = new LegacySdk(info, { capabilities });
-      peer = new Peer(client, stdio ? new LegacyStdio(stdio) : new LegacyHttp(url, { requestInit }));
+      peer = new Peer(
+        client,
+        stdio ? new LegacyStdio(stdio) : new LegacyHttp(url, { requestInit }),
+      );
       if (!isPlain)
-        for (const schema of [ListRootsRequestSchema, ElicitRequestSchema, CreateMessageRequestSchema])
-          client.setRequestHandler(schema as typeof ListRootsRequestSchema, ({ method }) => handlers[method]());
+        for (const schema of [
+          ListRootsRequestSchema,
+          ElicitRequestSchema,
+          CreateMessageRequestSchema,
+        ])
+          client.setRequestHandler(schema as typeof ListRootsRequestSchema, ({ method }) =>
+            handlers[method](),
+          );
     } else {
       const versionNegotiation = { mode: { pin: '2026-07-28' } };
       const client = new ModernSdk(info, { versionNegotiation, capabilities });
-      peer = new Peer(client, stdio ? new ModernStdio(stdio) : new ModernHttp(url, { requestInit }));
-      if (!isPlain) for (const method in handlers) client.setRequestHandler(method as Any, handlers[method]);
+      peer = new Peer(
+        client,
+        stdio ? new ModernStdio(stdio) : new ModernHttp(url, { requestInit }),
+      );
+      if (!isPlain)
+        for (const method in handlers) client.setRequestHandler(method as Any, handlers[method]);
     }
     await within(peer.client.connect(peer.transport), 'the connection', () => JSON.stringify(to));
     peer.listen();
@@ -102,12 +139,19 @@ export class Peer {
 
   /** Keeps the answers of the wire. */
   private listen(): void {
-    const receive = this.transport.onmessage.bind(this.transport) as (message: Any, extra?: unknown) => void;
+    const receive = this.transport.onmessage.bind(this.transport) as (
+      message: Any,
+      extra?: unknown,
+    ) => void;
     this.transport.onmessage = (message: Any, extra?: unknown) => {
       const method = this.methods.get(message.id);
       const { result, error } = message;
       if (method !== undefined && message.method === undefined)
-        this.last = { method, ...(result !== undefined && { result }), ...(error !== undefined && { error }) };
+        this.last = {
+          method,
+          ...(result !== undefined && { result }),
+          ...(error !== undefined && { error }),
+        };
       receive(message, extra);
     };
   }
@@ -120,11 +164,17 @@ export class Peer {
   async request(method: string, params: Fields = {}): Promise<Answer> {
     this.last = undefined;
     const client = this.client as Any;
-    const sent = client.request({ method, params }, ResultSchema).catch((error: unknown) => error) as Promise<unknown>;
+    const sent = client
+      .request({ method, params }, ResultSchema)
+      .catch((error: unknown) => error) as Promise<unknown>;
     const outcome = await within(sent, `the answer to ${method}`, () => JSON.stringify(params));
     const answer = this.last as (Answer & { method: string }) | undefined;
-    if (answer?.method !== method) throw outcome instanceof Error ? outcome : new Error(`no answer to ${method}`);
-    return { ...(answer.result && { result: answer.result }), ...(answer.error && { error: answer.error }) };
+    if (answer?.method !== method)
+      throw outcome instanceof Error ? outcome : new Error(`no answer to ${method}`);
+    return {
+      ...(answer.result && { result: answer.result }),
+      ...(answer.error && { error: answer.error }),
+    };
   }
 
   /** All pages of a list. An unknown method is an empty list. */
@@ -142,7 +192,8 @@ export class Peer {
 
   /** Ends its conversation. */
   async close(): Promise<void> {
-    if (this.transport.terminateSession) await this.transport.terminateSession().catch(() => undefined);
+    if (this.transport.terminateSession)
+      await this.transport.terminateSession().catch(() => undefined);
     await this.client.close();
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The real servers and the requests to them. Five are devDependencies. `programs.json` pins the others. npm installs them
- * without their scripts into `MCP_TOOLSETS_SERVERS` or the cache of the user.
+ * The real servers and the requests to them. Five are devDependencies. `programs.json` pins the
+ * others. npm installs them without their scripts into `MCP_TOOLSETS_SERVERS` or the cache of the
+ * user.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -46,8 +47,15 @@ const call = (name: string, args: Fields = {}, more: More = {}): Ask => ({
   params: { name, arguments: args },
   ...more,
 });
-const prompt = (name: string, args: Fields = {}): Ask => ({ method: 'prompts/get', params: { name, arguments: args } });
-const read = (uri: string, more: More = {}): Ask => ({ method: 'resources/read', params: { uri }, ...more });
+const prompt = (name: string, args: Fields = {}): Ask => ({
+  method: 'prompts/get',
+  params: { name, arguments: args },
+});
+const read = (uri: string, more: More = {}): Ask => ({
+  method: 'resources/read',
+  params: { uri },
+  ...more,
+});
 
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const after: More = { depends: true };
@@ -59,7 +67,8 @@ const ada = { name: 'Ada', entityType: 'person', observations: ['wrote the first
 const engine = { name: 'Engine', entityType: 'machine', observations: [] };
 const relation = { from: 'Ada', to: 'Engine', relationType: 'programmed' };
 /** One pixel. */
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** The servers of `npm test`, without an install. */
 export const installedServers: readonly RealServer[] = [
@@ -103,10 +112,16 @@ export const installedServers: readonly RealServer[] = [
       call('list_allowed_directories'),
       call('read_text_file', { path: path.join(data, 'hello.txt') }),
       call('read_media_file', { path: path.join(data, 'pixel.png') }),
-      call('read_multiple_files', { paths: [path.join(data, 'hello.txt'), path.join(data, 'missing.txt')] }),
+      call('read_multiple_files', {
+        paths: [path.join(data, 'hello.txt'), path.join(data, 'missing.txt')],
+      }),
       call('list_directory', { path: data }, after),
       call('write_file', { path: path.join(data, 'new.txt'), content: 'new' }, after),
-      call('edit_file', { path: path.join(data, 'new.txt'), edits: [{ oldText: 'new', newText: 'old' }] }, after),
+      call(
+        'edit_file',
+        { path: path.join(data, 'new.txt'), edits: [{ oldText: 'new', newText: 'old' }] },
+        after,
+      ),
       call('search_files', { path: data, pattern: '**/*.txt' }, after),
       call('read_text_file', { path: path.resolve('/', 'etc', 'hostname') }),
     ],
@@ -130,7 +145,11 @@ export const installedServers: readonly RealServer[] = [
       call('open_nodes', { names: ['nobody'] }),
       call('create_entities', { entities: [ada, engine] }, after),
       call('create_relations', { relations: [relation] }, after),
-      call('add_observations', { observations: [{ entityName: 'Ada', contents: ['was a countess'] }] }, after),
+      call(
+        'add_observations',
+        { observations: [{ entityName: 'Ada', contents: ['was a countess'] }] },
+        after,
+      ),
       call('search_nodes', { query: 'countess' }, after),
       call('read_graph', {}, after),
       call('add_observations', { observations: [{ entityName: 'Nobody', contents: ['x'] }] }),
@@ -140,7 +159,11 @@ export const installedServers: readonly RealServer[] = [
     id: 'clock',
     package: official('basic-vanillajs'),
     port: (port) => ({ env: { PORT: port } }),
-    asks: () => [call('get-time', {}, { varies: time }), read('ui://get-time/mcp-app.html'), call('no-such-tool')],
+    asks: () => [
+      call('get-time', {}, { varies: time }),
+      read('ui://get-time/mcp-app.html'),
+      call('no-such-tool'),
+    ],
   },
   {
     id: 'monitor',
@@ -260,14 +283,19 @@ export const allServers: readonly RealServer[] = [...installedServers, ...pinned
 
 export const transportOf = ({ port }: RealServer): 'stdio' | 'http' => (port ? 'http' : 'stdio');
 
-export const erasOf = ({ isModern }: RealServer): readonly Era[] => (isModern ? ['legacy', 'modern'] : ['legacy']);
+export const erasOf = ({ isModern }: RealServer): readonly Era[] =>
+  isModern ? ['legacy', 'modern'] : ['legacy'];
 
 /** Installs the server if it is missing. Resolves with its script. */
 export async function scriptOf(server: RealServer): Promise<string> {
-  const [id, pin] = Object.entries(pinned.programs).find(([, each]) => each.package === server.package) ?? [];
+  const [id, pin] =
+    Object.entries(pinned.programs).find(([, each]) => each.package === server.package) ?? [];
   if (id === undefined || !pin) return commandIn(repository, server.package);
   const root = cacheFolder('MCP_TOOLSETS_SERVERS', 'mcp-toolsets-servers');
-  return commandIn(await installPinned(root, id, pin, { before: pinned.before, runsScripts: false }), pin.package);
+  return commandIn(
+    await installPinned(root, id, pin, { before: pinned.before, runsScripts: false }),
+    pin.package,
+  );
 }
 
 /** Fills the folder of a server with the same files each time. */

@@ -1,4 +1,7 @@
-/** A real server under comparison: its start, its answers to a bare client, and its differences by each road. */
+/**
+ * A real server under comparison: its start, its answers to a bare client, and its differences by
+ * each road.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,7 +9,14 @@ import type { Era } from '../../src/core/protocol/versions.js';
 import type { Entry } from '../support/core/configText.js';
 import { startNode, type HttpServer } from '../support/core/httpServers.js';
 import { freePort } from '../support/freePort.js';
-import { expectedAnswer, expectedTools, isOfAllServers, nameOf, withoutToken, type RoadName } from './expected.js';
+import {
+  expectedAnswer,
+  expectedTools,
+  isOfAllServers,
+  nameOf,
+  withoutToken,
+  type RoadName,
+} from './expected.js';
 import { Peer, type Answer, type Fields, type Launch } from './peer.js';
 import { scriptOf, seed, type Ask, type RealServer } from './servers.js';
 
@@ -59,13 +69,21 @@ export class Subject {
     const args = [await scriptOf(server), ...(server.args?.(cwd) ?? [])];
     const env = { ...process.env, ...server.env?.(cwd) };
     delete env['NODE_OPTIONS'];
-    return new Subject(server, server.asks(cwd), place, { command: process.execPath, args, cwd, env });
+    return new Subject(server, server.asks(cwd), place, {
+      command: process.execPath,
+      args,
+      cwd,
+      env,
+    });
   }
 
   get entry(): Entry {
     const { prefix, env } = this.server;
     const { command, args, cwd } = this.launch;
-    const rest = { ...(prefix !== undefined && { transform: [{ prefix }] }), timeouts: { connect: '60s' } };
+    const rest = {
+      ...(prefix !== undefined && { transform: [{ prefix }] }),
+      timeouts: { connect: '60s' },
+    };
     if (this.http) return { transport: 'streamable_http', url: this.http.url, ...rest };
     return { transport: 'stdio', command, args, cwd, env: env?.(cwd) ?? {}, ...rest };
   }
@@ -77,7 +95,9 @@ export class Subject {
 
   /** A call with the same answer in every state of the server. */
   get steady(): Ask {
-    return this.asks.find(({ method, depends }) => method === 'tools/call' && !depends) ?? assert.fail();
+    return (
+      this.asks.find(({ method, depends }) => method === 'tools/call' && !depends) ?? assert.fail()
+    );
   }
 
   /** Fills the folder of the server with the same files each time. */
@@ -89,7 +109,11 @@ export class Subject {
   async begin(): Promise<void> {
     this.port ??= await freePort();
     const { args = [], env } = this.server.port?.(String(this.port)) ?? {};
-    const started = startNode([...this.launch.args, ...args], { ...this.launch.env, ...env }, this.launch.cwd);
+    const started = startNode(
+      [...this.launch.args, ...args],
+      { ...this.launch.env, ...env },
+      this.launch.cwd,
+    );
     await started.line(/ (http:\S+\/mcp)/);
     this.http = { ...started.server, url: `http://127.0.0.1:${this.port}/mcp` };
   }
@@ -110,14 +134,21 @@ export class Subject {
     return bare;
   }
 
-  /** Resolves when the server has the roots of the client. It asks for them itself, so its first answers may come before. */
+  /**
+   * Resolves when the server has the roots of the client. It asks for them itself, so its first
+   * answers may come before.
+   */
   async untilRoots(peer: Peer, road?: RoadName): Promise<void> {
     if (!this.server.needsRoots) return;
     const { method, params } = this.steady;
     const ask = (): Promise<Answer> =>
       road === undefined ? peer.request(method, params) : this.ask(peer, this.steady, road);
     const root = JSON.stringify(this.place).slice(1, -1);
-    for (const limit = Date.now() + 60_000; !JSON.stringify(await ask()).includes(root); await pause(50))
+    for (
+      const limit = Date.now() + 60_000;
+      !JSON.stringify(await ask()).includes(root);
+      await pause(50)
+    )
       if (Date.now() > limit) throw new Error(`${this.server.id} does not know the roots`);
   }
 
@@ -139,7 +170,12 @@ export class Subject {
     this.seed();
     const opening = await this.ask(peer, this.opening, road);
     await this.untilRoots(peer, road);
-    this.same(road, 'note of the first result', true, JSON.stringify(opening).includes('[MCP Toolsets]'));
+    this.same(
+      road,
+      'note of the first result',
+      true,
+      JSON.stringify(opening).includes('[MCP Toolsets]'),
+    );
     await this.compareLists(peer, era, road);
     await this.compareAnswers(peer, era, road);
   }
@@ -148,16 +184,19 @@ export class Subject {
     const bare = this.bare(era);
     const all = await listsOf(peer);
     const isAlone = road === 'toolset' || road === 'editor';
-    if (isAlone) this.same(road, 'instructions', true, peer.instructions?.startsWith(bare.instructions ?? ''));
+    if (isAlone)
+      this.same(road, 'instructions', true, peer.instructions?.startsWith(bare.instructions ?? ''));
     for (const name of listNames) {
       const { key } = lists[name];
-      const expected = name === 'tools' ? expectedTools(this.server, bare.lists.tools, road) : bare.lists[name];
+      const expected =
+        name === 'tools' ? expectedTools(this.server, bare.lists.tools, road) : bare.lists[name];
       const own = new Set(expected.map((entry) => entry[key]));
       const found = all[name].filter((entry) => own.has(entry[key]));
       this.same(road, name, expected, found);
       if (!isAlone) continue;
       // Without `mcp_admin`, a client has the release tool here (L2a).
-      const release = name === 'tools' && road === 'toolset' ? [`mcp_release_${this.server.id}`] : [];
+      const release =
+        name === 'tools' && road === 'toolset' ? [`mcp_release_${this.server.id}`] : [];
       const added = all[name].filter((entry) => !found.includes(entry)).map((entry) => entry[key]);
       this.same(road, `entries added to ${name}`, release, added);
     }
@@ -172,7 +211,13 @@ export class Subject {
       // The gateway itself refuses a name in none of its lists.
       if (!isListed(bare, ask)) this.same(on, titleOf(ask), -32602, seen.error?.code);
       else {
-        const answer = await expectedAnswer(this.server, bare.lists.tools, ask, bare.answers.get(ask) ?? {}, road);
+        const answer = await expectedAnswer(
+          this.server,
+          bare.lists.tools,
+          ask,
+          bare.answers.get(ask) ?? {},
+          road,
+        );
         this.sameAnswer(on, ask, answer, seen);
       }
     }
@@ -182,7 +227,11 @@ export class Subject {
   ask(peer: Peer, { method, params }: Ask, road: RoadName): Promise<Answer> {
     if (method !== 'tools/call') return peer.request(method, params);
     const meta = road === 'editor' ? { _meta: { 'vscode.conversationId': 'one' } } : {};
-    return peer.request(method, { ...params, name: nameOf(this.server, params['name'], road), ...meta });
+    return peer.request(method, {
+      ...params,
+      name: nameOf(this.server, params['name'], road),
+      ...meta,
+    });
   }
 
   sameAnswer(road: string, ask: Ask, expected: Answer, seen: Answer): void {
@@ -194,7 +243,8 @@ export class Subject {
       const json = withoutToken(JSON.stringify(answer));
       return ask.varies ? json.replaceAll(ask.varies, '…') : json;
     };
-    if (text(bare.rest) !== text(other.rest)) this.note(road, titleOf(ask), text(bare.rest), text(other.rest));
+    if (text(bare.rest) !== text(other.rest))
+      this.note(road, titleOf(ask), text(bare.rest), text(other.rest));
   }
 
   same(road: string, what: string, expected: unknown, seen: unknown): void {
@@ -206,8 +256,15 @@ export class Subject {
   private note(road: string, what: string, expected: string, seen = ''): void {
     let at = 0;
     while (at < expected.length && expected[at] === seen[at]) at += 1;
-    const cut = (text: string): string => `${at > 60 ? '…' : ''}${text.slice(Math.max(0, at - 60), at + 240)}`;
-    this.differences.push({ server: this.server.id, road, what, expected: cut(expected), seen: cut(seen) });
+    const cut = (text: string): string =>
+      `${at > 60 ? '…' : ''}${text.slice(Math.max(0, at - 60), at + 240)}`;
+    this.differences.push({
+      server: this.server.id,
+      road,
+      what,
+      expected: cut(expected),
+      seen: cut(seen),
+    });
   }
 }
 
@@ -219,13 +276,19 @@ async function listsOf(peer: Peer): Promise<Bare['lists']> {
 
 /** True unless the name is in no list of the server. */
 export function isListed(bare: Bare, { method, params }: Ask): boolean {
-  const list = { 'tools/call': bare.lists.tools, 'prompts/get': bare.lists.prompts }[method as 'tools/call'];
+  const list = { 'tools/call': bare.lists.tools, 'prompts/get': bare.lists.prompts }[
+    method as 'tools/call'
+  ];
   return list === undefined || list.some(({ name }) => name === params['name']);
 }
 
-const titleOf = ({ method, params }: Ask): string => `${method} ${String(params['name'] ?? params['uri'] ?? '')}`;
+const titleOf = ({ method, params }: Ask): string =>
+  `${method} ${String(params['name'] ?? params['uri'] ?? '')}`;
 
-/** Each server names itself in the results of 2026-07-28, and the gateway is a server with another name. */
+/**
+ * Each server names itself in the results of 2026-07-28, and the gateway is a server with another
+ * name.
+ */
 function apartFromServer({ result, ...rest }: Answer): { rest: Answer; hasServer: boolean } {
   const meta = (result?.['_meta'] ?? {}) as Fields;
   if (!result || meta[serverInfo] === undefined)

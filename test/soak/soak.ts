@@ -1,22 +1,37 @@
 /**
- * `npm run soak -- --minutes N [--seed N]`: conversations through the gateway, edits, crashes, cancels, releases and
- * restarts at random, for any time. Prints its actions, lost calls and leftovers. The exit code is 1 for a lost call,
- * a leftover, or a catalogue unlike the file.
+ * `npm run soak -- --minutes N [--seed N]`: conversations through the gateway, edits, crashes,
+ * cancels, releases and restarts at random, for any time. Prints its actions, lost calls and
+ * leftovers. The exit code is 1 for a lost call, a leftover, or a catalogue unlike the file.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { adminId, adminNames } from '../../src/core/host/admin.js';
 import { Agent } from '../support/core/agent.js';
-import { endStages, everyProcessOf, startStage, textOf as textOfResult, type Stage } from '../support/core/stage.js';
+import {
+  endStages,
+  everyProcessOf,
+  startStage,
+  textOf as textOfResult,
+  type Stage,
+} from '../support/core/stage.js';
 import { emptyFile, randomEdit, type FileModel } from '../unit/stress/edits.js';
 import { Oracle } from '../unit/stress/oracle.js';
 import { Random } from '../unit/stress/random.js';
-import { failureOf, offersOf, realText, realVocabulary } from '../integration/stress/realServers.js';
+import {
+  failureOf,
+  offersOf,
+  realText,
+  realVocabulary,
+} from '../integration/stress/realServers.js';
 import { heapNow } from '../support/core/loopDelay.js';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, conversations: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    conversations: { type: 'string' },
+  },
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
@@ -58,7 +73,9 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
   const random = new Random(seed + 1000 + index);
   const agents = new Map<string, Agent>();
   while (!until()) {
-    const toolsets = stage.host.catalogue.toolsets.filter(({ id, tools }) => id !== adminId && tools.length > 0);
+    const toolsets = stage.host.catalogue.toolsets.filter(
+      ({ id, tools }) => id !== adminId && tools.length > 0,
+    );
     if (toolsets.length === 0) {
       await pause(20);
       continue;
@@ -130,7 +147,8 @@ function changedSince(stage: Stage): () => boolean {
 }
 
 /**
- * An action on the server explains a failure, and so does a tool removed before the call. Otherwise the call is lost.
+ * An action on the server explains a failure, and so does a tool removed before the call. Otherwise
+ * the call is lost.
  */
 function failed({ toolset, tool, changed }: Called, started: number, text: string): void {
   const went = /has no tool|not there any more|There is no toolset/.test(text) && changed();
@@ -148,7 +166,8 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
     const failure = failureOf(pending.launch);
     oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
   };
-  // An edit does not excuse a failed call, because calls in flight finish on the instance they started on (R4).
+  // An edit does not excuse a failed call, because calls in flight finish on the instance they
+  // started on (R4).
   const edit = async (): Promise<void> => {
     const made = randomEdit(file, random, realVocabulary);
     file = made.file;
@@ -160,7 +179,16 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
   };
   for (let n = 0; n < 4; n++) await edit();
   while (!until()) {
-    const kind = random.weighted({ edit: 8, kill: 5, release: 4, restart: 2, stop: 1, start: 1.5, check: 6, rest: 8 });
+    const kind = random.weighted({
+      edit: 8,
+      kill: 5,
+      release: 4,
+      restart: 2,
+      stop: 1,
+      start: 1.5,
+      check: 6,
+      rest: 8,
+    });
     const ids = oracle.ids;
     const id = ids.length > 0 ? random.pick(ids) : undefined;
     switch (kind) {
@@ -183,7 +211,8 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         }
         // Calls on their way to the dying instance.
         await stage.until(
-          ({ servers }) => !servers.some(({ instances }) => instances.some((instance) => instance.pid === pid)),
+          ({ servers }) =>
+            !servers.some(({ instances }) => instances.some((instance) => instance.pid === pid)),
           'the death to be noticed',
         );
         excuse(server);
@@ -214,7 +243,10 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         const published = stage.published().filter((name) => !name.startsWith(`${adminId}/`));
         const expected = oracle.published();
         if (JSON.stringify(published) !== JSON.stringify(expected)) {
-          disagreements.push(`published ${published.join(' ')}; by the file ${expected.join(' ')}`, evidence(stage));
+          disagreements.push(
+            `published ${published.join(' ')}; by the file ${expected.join(' ')}`,
+            evidence(stage),
+          );
         }
         break;
       }
@@ -236,14 +268,17 @@ function evidence(stage: Stage): string {
       instances: instances.map(({ pid, use }) => [pid, use.kind]),
     }),
   );
-  const problems = stage.host.snapshot.problems.map(({ code, server, message }) => `${code} ${server}: ${message}`);
+  const problems = stage.host.snapshot.problems.map(
+    ({ code, server, message }) => `${code} ${server}: ${message}`,
+  );
   const logs = stage.logs.lines.slice(-60).map((line) => JSON.stringify(line).slice(0, 300));
   return [...done, ...servers, ...problems, ...logs].map((line) => `    ${line}`).join('\n');
 }
 
 function table(title: string, rows: Iterable<readonly [string, string | number]>): void {
   console.log(`\n${title}`);
-  for (const [name, value] of rows) console.log(`  ${name.padEnd(34)} ${String(value).padStart(12)}`);
+  for (const [name, value] of rows)
+    console.log(`  ${name.padEnd(34)} ${String(value).padStart(12)}`);
 }
 
 async function main(): Promise<void> {
@@ -252,7 +287,10 @@ async function main(): Promise<void> {
   const atStart = memory();
   const stage = await startStage();
   // The longest of many lines would be the largest object in memory.
-  const trim = setInterval(() => stage.logs.lines.splice(0, Math.max(0, stage.logs.lines.length - 2_000)), 1_000);
+  const trim = setInterval(
+    () => stage.logs.lines.splice(0, Math.max(0, stage.logs.lines.length - 2_000)),
+    1_000,
+  );
   await stage.gateway();
   const begun = Date.now();
   const until = (): boolean => Date.now() - begun > minutes * 60_000;
@@ -266,7 +304,9 @@ async function main(): Promise<void> {
   );
   const quarters: Memory[] = [];
   const quarterly = setInterval(() => quarters.push(memory()), (minutes * 60_000) / 4);
-  const talks = Array.from({ length: conversationCount }, (_, index) => conversation(stage, index, until));
+  const talks = Array.from({ length: conversationCount }, (_, index) =>
+    conversation(stage, index, until),
+  );
   await Promise.all([havoc(stage, until), ...talks]);
   clearTimeout(warming);
   clearInterval(quarterly);
@@ -282,7 +322,9 @@ async function main(): Promise<void> {
   }
   clearInterval(trim);
   const processes = everyProcessOf(mark).length;
-  const sockets = process.getActiveResourcesInfo().filter((name) => /TCP|Pipe(Server)?Wrap/.test(name));
+  const sockets = process
+    .getActiveResourcesInfo()
+    .filter((name) => /TCP|Pipe(Server)?Wrap/.test(name));
 
   table('Operations', [...counts].sort());
   table('Faults injected', [...faults].sort());
@@ -312,7 +354,8 @@ async function main(): Promise<void> {
   for (const line of [...calls.lost.slice(0, 20), ...disagreements.slice(0, 20)]) console.log(line);
   const grown = atEnd.heap - warm.heap > 50;
   if (grown) console.log('The heap has grown by more than 50 MB since it was warm.');
-  const bad = calls.lost.length + disagreements.length + processes > 0 || left !== 'nothing' || grown;
+  const bad =
+    calls.lost.length + disagreements.length + processes > 0 || left !== 'nothing' || grown;
   process.exit(bad ? 1 : 0);
 }
 

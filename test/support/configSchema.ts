@@ -1,11 +1,19 @@
 /**
- * Makes the JSON schema (draft 7) of the config file. It ships as `media/mcp.schema.json` for editors with
- * `yaml-language-server`. Its source is the documentation of keys, also used by completion and hover. The validator
- * checks everything beyond a schema, such as a duration's bounds or a missing folder.
+ * Makes the JSON schema (draft 7) of the config file. It ships as `media/mcp.schema.json` for
+ * editors with `yaml-language-server`. Its source is the documentation of keys, also used by
+ * completion and hover. The validator checks everything beyond a schema, such as a duration's
+ * bounds or a missing folder.
  *
- * Invariant: a file without problems is valid. A value of a type that the validator refuses is invalid.
+ * Invariant: a file without problems is valid. A value of a type that the validator refuses is
+ * invalid.
  */
-import { keys, requiredKeys, type KeyDoc, type ValueShape, type KeyLevel } from '../../src/core/config/keys.js';
+import {
+  keys,
+  requiredKeys,
+  type KeyDoc,
+  type ValueShape,
+  type KeyLevel,
+} from '../../src/core/config/keys.js';
 
 type JsonSchema = { readonly [key: string]: unknown };
 
@@ -21,7 +29,9 @@ export function configSchema(): JsonSchema {
 const writtenText = { type: ['string', 'number', 'boolean'] };
 
 function level(name: KeyLevel, more: JsonSchema = {}): JsonSchema {
-  const properties = Object.fromEntries(Object.entries(keys[name]).map(([key, doc]) => [key, documented(doc)]));
+  const properties = Object.fromEntries(
+    Object.entries(keys[name]).map(([key, doc]) => [key, documented(doc)]),
+  );
   const required = requiredKeys(name);
   return {
     type: 'object',
@@ -67,7 +77,11 @@ function shape(value: ValueShape): JsonSchema {
       return {
         anyOf: [
           { type: 'number', minimum: 1 },
-          { type: 'string', pattern: '^\\d+(\\.\\d+)? ?(ms|s|m)$', examples: ['250ms', '30s', '10m'] },
+          {
+            type: 'string',
+            pattern: '^\\d+(\\.\\d+)? ?(ms|s|m)$',
+            examples: ['250ms', '30s', '10m'],
+          },
         ],
       };
     case 'texts':
@@ -77,7 +91,10 @@ function shape(value: ValueShape): JsonSchema {
         ? { anyOf: [{ type: 'string' }, orNothing(level(value.level ?? 'root'))] }
         : orNothing(level(value.level ?? 'root'));
     case 'tables':
-      return orNothing({ type: 'object', additionalProperties: orNothing(level(value.each?.level ?? 'root')) });
+      return orNothing({
+        type: 'object',
+        additionalProperties: orNothing(level(value.each?.level ?? 'root')),
+      });
     case 'any':
       return {};
     case 'servers':
@@ -90,11 +107,16 @@ function shape(value: ValueShape): JsonSchema {
     case 'arguments':
       return { type: ['array', 'null'], items: { anyOf: [writtenText, reference] } };
     case 'values':
-      return orNothing({ type: 'object', additionalProperties: { anyOf: [writtenText, reference] } });
+      return orNothing({
+        type: 'object',
+        additionalProperties: { anyOf: [writtenText, reference] },
+      });
     case 'value':
       return {
         anyOf: [
-          value.of === 'url' ? { type: 'string', pattern: '^\\s*[hH][tT][tT][pP][sS]?:' } : writtenText,
+          value.of === 'url'
+            ? { type: 'string', pattern: '^\\s*[hH][tT][tT][pP][sS]?:' }
+            : writtenText,
           reference,
         ],
       };
@@ -105,7 +127,10 @@ function shape(value: ValueShape): JsonSchema {
     case 'sections':
       return { type: ['object', 'array', 'null'] };
     case 'transforms':
-      return { type: ['array', 'null'], items: level('transformItem', { minProperties: 1, maxProperties: 1 }) };
+      return {
+        type: ['array', 'null'],
+        items: level('transformItem', { minProperties: 1, maxProperties: 1 }),
+      };
     case 'prefix':
       return { anyOf: [{ type: 'string' }, level('replacePrefix')] };
   }

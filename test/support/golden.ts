@@ -1,6 +1,6 @@
 /**
- * Compares a text with a reviewed file. `UPDATE_GOLDEN=1` rewrites the files, and a person then reviews the
- * difference.
+ * Compares a text with a reviewed file. `UPDATE_GOLDEN=1` rewrites the files, and a person then
+ * reviews the difference.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

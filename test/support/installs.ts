@@ -1,6 +1,7 @@
 /**
- * The tests' downloads in `.vscode-test/`. An install is made beside its final place and renamed after completion, so
- * an existing folder works. A lock keeps two runs from installing at once. Finished folders are never written to.
+ * The tests' downloads in `.vscode-test/`. An install is made beside its final place and renamed
+ * after completion, so an existing folder works. A lock keeps two runs from installing at once.
+ * Finished folders are never written to.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -27,7 +28,11 @@ export function alone<T>(provide: () => Promise<T>): Promise<T> {
 }
 
 /** Does nothing if `home` exists. */
-export async function installOnce(home: string, what: string, fill: (folder: string) => Promise<void>): Promise<void> {
+export async function installOnce(
+  home: string,
+  what: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<void> {
   if (existsSync(home)) return;
   console.log(`Fetching ${what} …`);
   const partial = `${home}.partial`;
@@ -39,13 +44,16 @@ export async function installOnce(home: string, what: string, fill: (folder: str
 }
 
 /**
- * The variable for a Node process's extra certificates. Node always reads them at its start, which can take twice as
- * long as the rest of the start.
+ * The variable for a Node process's extra certificates. Node always reads them at its start, which
+ * can take twice as long as the rest of the start.
  */
 const certificates = 'NODE_EXTRA_CA_CERTS';
 const keptCertificates = 'MCP_TOOLSETS_TEST_CA_CERTS';
 
-/** Removes the variable for all children from now on. Only installs need these certificates, and get them back. */
+/**
+ * Removes the variable for all children from now on. Only installs need these certificates, and get
+ * them back.
+ */
 export function keepCertificatesForInstalls(): void {
   const given = process.env[certificates];
   if (given === undefined) return;
@@ -61,7 +69,10 @@ export async function install(folder: string, args: string[]): Promise<void> {
   await npm(['install', ...args, ...common], { cwd: folder, env, quiet: true });
 }
 
-/** Creating the file is atomic. The owner's id in it separates a live lock from the lock of a dead run. */
+/**
+ * Creating the file is atomic. The owner's id in it separates a live lock from the lock of a dead
+ * run.
+ */
 async function lock(file: string): Promise<() => Promise<void>> {
   for (let announced = false; ; announced = true) {
     try {
@@ -74,7 +85,8 @@ async function lock(file: string): Promise<() => Promise<void>> {
     if (owner > 0 ? !isAlive(owner) : await isOld(file)) {
       await rm(file, { force: true });
     } else {
-      if (!announced) console.log(`Waiting for another run that installs something (lock: ${file}) …`);
+      if (!announced)
+        console.log(`Waiting for another run that installs something (lock: ${file}) …`);
       await delay(250);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Runs npm as a child process, and brings node_modules up to the lock file. Plain JavaScript without imports from
- * packages, because it runs before any package is installed.
+ * Runs npm as a child process, and brings node_modules up to the lock file. Plain JavaScript
+ * without imports from packages, because it runs before any package is installed.
  */
 import { spawn } from 'node:child_process';
 import { lstat, readFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 export const repoRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /**
- * Runs a program to its end with the terminal shared. If `quiet`, holds its output back, and rejects with the last lines
- * if the program fails.
+ * Runs a program to its end with the terminal shared. If `quiet`, holds its output back, and
+ * rejects with the last lines if the program fails.
  * @param {string} command
  * @param {string[]} args
  * @param {import('./npm.mjs').RunOptions & { shell?: boolean }} [options]
@@ -45,12 +45,14 @@ export function runToEnd(command, args, options = {}) {
 }
 
 /**
- * npm as a program. Inside an npm script the same npm is used again. On Windows npm is a batch file and needs a shell.
+ * npm as a program. Inside an npm script the same npm is used again. On Windows npm is a batch file
+ * and needs a shell.
  * @param {string[]} args
  */
 export function npmCommand(args) {
   const cli = process.env.npm_execpath;
-  if (cli && /npm-cli\.c?js$/.test(cli)) return { command: process.execPath, args: [cli, ...args], shell: false };
+  if (cli && /npm-cli\.c?js$/.test(cli))
+    return { command: process.execPath, args: [cli, ...args], shell: false };
   return { command: 'npm', args, shell: process.platform === 'win32' };
 }
 
@@ -77,12 +79,18 @@ export async function ensureDependencies() {
   if (code !== 0) throw new Error(`npm ci ended with ${code}; its output is above`);
 }
 
-/** npm records its installed packages at the end, so an interrupted install differs from a finished one. */
+/**
+ * npm records its installed packages at the end, so an interrupted install differs from a finished
+ * one.
+ */
 async function hasLockedPackages() {
-  const packagesIn = async (file) => JSON.parse(await readFile(join(repoRoot, file), 'utf8')).packages;
+  const packagesIn = async (file) =>
+    JSON.parse(await readFile(join(repoRoot, file), 'utf8')).packages;
   try {
     const installed = await packagesIn('node_modules/.package-lock.json');
-    const locked = Object.entries(await packagesIn('package-lock.json')).filter(([path]) => path !== '');
+    const locked = Object.entries(await packagesIn('package-lock.json')).filter(
+      ([path]) => path !== '',
+    );
     return locked.every(([path, { version, optional }]) =>
       installed[path] ? installed[path].version === version : optional === true,
     );
@@ -92,8 +100,8 @@ async function hasLockedPackages() {
 }
 
 /**
- * Runs a TypeScript file of this repository. The script cleans up and ends on Ctrl-C, so signals are passed on rather
- * than obeyed.
+ * Runs a TypeScript file of this repository. The script cleans up and ends on Ctrl-C, so signals
+ * are passed on rather than obeyed.
  * @param {string} file relative to the repository
  * @param {string[]} args
  * @returns {Promise<number>} the exit code

@@ -1,6 +1,6 @@
 /**
- * Programs of the npm registry at a pinned version, each in a folder outside the repository. An existing folder is
- * complete, because the install takes this name at its end.
+ * Programs of the npm registry at a pinned version, each in a folder outside the repository. An
+ * existing folder is complete, because the install takes this name at its end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,9 @@ interface InstallOptions {
   /** The last day of publication for each dependency. */
   readonly before?: string;
   readonly runsScripts?: boolean;
-  /** Versions of dependencies that a package names by a tag, because some registries keep no tags. */
+  /**
+   * Versions of dependencies that a package names by a tag, because some registries keep no tags.
+   */
   readonly overrides?: Readonly<Record<string, string>>;
 }
 
@@ -29,8 +31,16 @@ export function cacheFolder(variable: string, name: string): string {
   return process.env[variable] ?? path.join(homedir(), '.cache', name);
 }
 
-/** Resolves with a folder that has the program in `node_modules`. Rejects with the last words of npm. */
-export async function installPinned(root: string, id: string, pin: Pin, options: InstallOptions = {}): Promise<string> {
+/**
+ * Resolves with a folder that has the program in `node_modules`. Rejects with the last words of
+ * npm.
+ */
+export async function installPinned(
+  root: string,
+  id: string,
+  pin: Pin,
+  options: InstallOptions = {},
+): Promise<string> {
   const { package: name, version, integrity } = pin;
   const folder = path.join(root, `${id}-${version}`);
   if (existsSync(folder)) return folder;
@@ -44,9 +54,11 @@ export async function installPinned(root: string, id: string, pin: Pin, options:
     if (!runsScripts) args.push('--ignore-scripts');
     const npm = spawn('npm', args, { cwd: making, shell: process.platform === 'win32' });
     let words = '';
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (chunk) => (words += String(chunk)));
+    for (const stream of [npm.stdout, npm.stderr])
+      stream.on('data', (chunk) => (words += String(chunk)));
     const [code] = (await work(`installing ${name}`, () => once(npm, 'close'))) as [number | null];
-    if (code !== 0) throw new Error(`npm could not install ${name}@${version}: ${words.trim().slice(-500)}`);
+    if (code !== 0)
+      throw new Error(`npm could not install ${name}@${version}: ${words.trim().slice(-500)}`);
     const installed = integrityIn(making, name);
     if (integrity !== undefined && installed !== integrity)
       throw new Error(`${name}@${version} is not what is pinned: its integrity is ${installed}`);

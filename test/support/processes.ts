@@ -1,6 +1,6 @@
 /**
- * Finds a test's live processes by a variable in their environment. Children inherit the variable even after the end
- * of their parents. Works on Linux and Windows. Zombies do not count.
+ * Finds a test's live processes by a variable in their environment. Children inherit the variable
+ * even after the end of their parents. Works on Linux and Windows. Zombies do not count.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,10 @@ export function processOf(pid: number): TestProcess | undefined {
   return onWindows ? windowsList().find((found) => found.pid === pid) : linuxProcess(pid);
 }
 
-/** The consoles of programs, which end right after them, and Wine's desktop, which starts with the first window. */
+/**
+ * The consoles of programs, which end right after them, and Wine's desktop, which starts with the
+ * first window.
+ */
 const ofSystem = /\\conhost\.exe"? |\\explorer\.exe" \/desktop/i;
 
 function windowsList(having = ''): TestProcess[] {
@@ -74,15 +77,23 @@ function linuxIds(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
-/** Waits until `list` is empty, and throws the remaining processes after `limitMs`. Resolves with the elapsed time. */
-export async function untilNone(list: () => readonly TestProcess[], limitMs: number): Promise<number> {
+/**
+ * Waits until `list` is empty, and throws the remaining processes after `limitMs`. Resolves with
+ * the elapsed time.
+ */
+export async function untilNone(
+  list: () => readonly TestProcess[],
+  limitMs: number,
+): Promise<number> {
   const begun = performance.now();
   for (;;) {
     const left = list();
     const took = performance.now() - begun;
     if (left.length === 0) return took;
     if (took > limitMs) {
-      const lines = left.map(({ pid, parent, command }) => `  ${pid} (parent ${parent}) ${command.slice(0, 160)}`);
+      const lines = left.map(
+        ({ pid, parent, command }) => `  ${pid} (parent ${parent}) ${command.slice(0, 160)}`,
+      );
       throw new Error(`Still alive after ${limitMs} ms:\n${lines.join('\n')}`);
     }
     await pause(10);

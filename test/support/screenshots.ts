@@ -1,6 +1,7 @@
 /**
- * Takes the pictures of the README and the walkthrough, in the real editor with the installed product, on a copy of
- * the example workspace: `npm run screenshots`. Run it after `npm run build`, look at the pictures, and commit them.
+ * Takes the pictures of the README and the walkthrough, in the real editor with the installed
+ * product, on a copy of the example workspace: `npm run screenshots`. Run it after `npm run build`,
+ * look at the pictures, and commit them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,10 +54,16 @@ async function main(): Promise<void> {
 }
 
 const command = (window: EditorWindow, id: string, ...given: unknown[]): Promise<void> =>
-  window.evaluate(async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)), { id, given });
+  window.evaluate(
+    async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)),
+    { id, given },
+  );
 
 const open = (window: EditorWindow, folder: string): Promise<void> =>
-  window.evaluate(async (api, file) => void (await api.window.showTextDocument(api.Uri.file(file))), configOf(folder));
+  window.evaluate(
+    async (api, file) => void (await api.window.showTextDocument(api.Uri.file(file))),
+    configOf(folder),
+  );
 
 const configOf = (folder: string): string => join(folder, '.minds', 'mcp.yaml');
 
@@ -66,13 +73,18 @@ const settle = (page: Page): Promise<void> => page.waitForTimeout(1_500);
 async function show(window: EditorWindow, theme: Theme): Promise<void> {
   await window.evaluate(
     (api, name) =>
-      api.workspace.getConfiguration('workbench').update('colorTheme', name, api.ConfigurationTarget.Global),
+      api.workspace
+        .getConfiguration('workbench')
+        .update('colorTheme', name, api.ConfigurationTarget.Global),
     names[theme],
   );
-  await window.page.locator(`.monaco-workbench.vs${theme === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
+  await window.page
+    .locator(`.monaco-workbench.vs${theme === 'dark' ? '-dark' : ':not(.vs-dark)'}`)
+    .waitFor();
 }
 
-const picture = (name: string, theme: Theme): string => join(media, `walkthrough/${name}-${theme}.png`);
+const picture = (name: string, theme: Theme): string =>
+  join(media, `walkthrough/${name}-${theme}.png`);
 
 async function sidebar(window: EditorWindow, theme: Theme): Promise<void> {
   const { page } = window;
@@ -128,14 +140,20 @@ async function problems(window: EditorWindow, folder: string): Promise<void> {
   const file = configOf(folder);
   const text = readFileSync(file, 'utf8');
   const memory = text.indexOf('  memory:');
-  writeFileSync(file, text.slice(0, memory) + text.slice(memory).replace('command: npx', 'command: npxx'));
+  writeFileSync(
+    file,
+    text.slice(0, memory) + text.slice(memory).replace('command: npx', 'command: npxx'),
+  );
   await command(window, 'workbench.actions.view.problems');
   await page.locator('.markers-panel .monaco-list-row').getByText('npxx').first().waitFor();
   await settle(page);
   await page.screenshot({ path: join(media, 'screenshot.png') });
 }
 
-async function boxOf(page: Page, selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
+async function boxOf(
+  page: Page,
+  selector: string,
+): Promise<{ x: number; y: number; width: number; height: number }> {
   const box = await page.locator(selector).boundingBox();
   if (!box) throw new Error(`${selector} has no box`);
   return box;

@@ -7,11 +7,21 @@ interface Command {
   readonly args: readonly string[];
 }
 
-const posix = { one: '"$@"; true', two: 'sh -c \'"$@"; true\' sh "$@"; true', withJob: 'sleep 1000 & "$@"; true' };
+const posix = {
+  one: '"$@"; true',
+  two: 'sh -c \'"$@"; true\' sh "$@"; true',
+  withJob: 'sleep 1000 & "$@"; true',
+};
 const batchFiles = { one: 'in-shell', two: 'in-two-shells', withJob: 'in-shell-with-job' };
 
-/** A shell that waits for the command. It is one shell, one inside another, or one with another job. */
+/**
+ * A shell that waits for the command. It is one shell, one inside another, or one with another job.
+ */
 export function inShell(words: readonly string[], kind: keyof typeof posix = 'one'): Command {
-  if (process.platform !== 'win32') return { command: 'sh', args: ['-c', posix[kind], 'sh', ...words] };
-  return { command: path.join(repoRoot, 'test/fixtures/servers', `${batchFiles[kind]}.cmd`), args: words };
+  if (process.platform !== 'win32')
+    return { command: 'sh', args: ['-c', posix[kind], 'sh', ...words] };
+  return {
+    command: path.join(repoRoot, 'test/fixtures/servers', `${batchFiles[kind]}.cmd`),
+    args: words,
+  };
 }

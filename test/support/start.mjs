@@ -1,6 +1,6 @@
 /**
- * `npm start`: from a fresh clone to VS Code with the example workspace and the built extension. Plain JavaScript,
- * because it installs the packages for the rest. `start/main.ts` does the work.
+ * `npm start`: from a fresh clone to VS Code with the example workspace and the built extension.
+ * Plain JavaScript, because it installs the packages for the rest. `start/main.ts` does the work.
  *
  *     npm start                    opens the example workspace and stays
  *     npm start -- <folder>        opens another folder

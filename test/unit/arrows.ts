@@ -1,6 +1,6 @@
 /**
- * The arrows of the house: each room's permitted imports besides itself. `house.test.ts` refuses every other arrow,
- * and an unused arrow.
+ * The arrows of the house: each room's permitted imports besides itself. `house.test.ts` refuses
+ * every other arrow, and an unused arrow.
  */
 export const arrows: Record<string, readonly string[]> = {
   'core/base': [],
@@ -16,8 +16,21 @@ export const arrows: Record<string, readonly string[]> = {
   'core/approval': ['core/base', 'core/config', 'core/protocol', 'core/tools'],
   'core/failures': ['core/base', 'core/config', 'core/protocol', 'core/processes'],
   'core/peer': ['core/base', 'core/protocol'],
-  'core/connections': ['core/base', 'core/config', 'core/protocol', 'core/tools', 'core/failures', 'core/peer'],
-  'core/connections/eras': ['core/base', 'core/protocol', 'core/failures', 'core/peer', 'core/connections'],
+  'core/connections': [
+    'core/base',
+    'core/config',
+    'core/protocol',
+    'core/tools',
+    'core/failures',
+    'core/peer',
+  ],
+  'core/connections/eras': [
+    'core/base',
+    'core/protocol',
+    'core/failures',
+    'core/peer',
+    'core/connections',
+  ],
   'core/connections/http': [
     'core/base',
     'core/config',
@@ -51,7 +64,13 @@ export const arrows: Record<string, readonly string[]> = {
   'core/files': ['core/base', 'core/config'],
   'core/results': ['core/base', 'core/apps'],
   'core/gateway': ['core/base', 'core/protocol', 'core/tools'],
-  'core/gateway/conversations': ['core/base', 'core/protocol', 'core/apps', 'core/tools', 'core/gateway'],
+  'core/gateway/conversations': [
+    'core/base',
+    'core/protocol',
+    'core/apps',
+    'core/tools',
+    'core/gateway',
+  ],
   'core/gateway/methods': [
     'core/base',
     'core/protocol',
@@ -121,7 +140,13 @@ export const arrows: Record<string, readonly string[]> = {
     'core/reconcile',
     'core/team',
   ],
-  'core/remembered': ['core/base', 'core/protocol', 'core/connections', 'core/instances', 'core/reconcile'],
+  'core/remembered': [
+    'core/base',
+    'core/protocol',
+    'core/connections',
+    'core/instances',
+    'core/reconcile',
+  ],
   cli: [
     'core/base',
     'core/config',
@@ -147,7 +172,14 @@ export const arrows: Record<string, readonly string[]> = {
     'core/team',
   ],
   'cli.ts': ['core/base', 'core/host', 'core/processes', 'cli'],
-  'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],
+  'core/authoring': [
+    'core/base',
+    'core/config',
+    'core/yaml',
+    'core/config/read',
+    'core/config/edit',
+    'core/tools',
+  ],
   'vscode/engine': [
     'core/base',
     'core/config',
@@ -163,7 +195,14 @@ export const arrows: Record<string, readonly string[]> = {
   'vscode/views': ['core/base', 'core/protocol', 'core/tools', 'core/reconcile', 'vscode/engine'],
   'vscode/views/problems': ['core/base', 'vscode/engine', 'vscode/views'],
   'vscode/views/review': ['core/base', 'vscode/views'],
-  'vscode/views/rows': ['core/base', 'core/tools', 'core/approval', 'core/reconcile', 'vscode/engine', 'vscode/views'],
+  'vscode/views/rows': [
+    'core/base',
+    'core/tools',
+    'core/approval',
+    'core/reconcile',
+    'vscode/engine',
+    'vscode/views',
+  ],
   'vscode/views/calls': [
     'core/base',
     'core/calls',

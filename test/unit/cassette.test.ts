@@ -26,7 +26,10 @@ const call = (id: unknown, args: object, meta?: object): Message => ({
   method: 'tools/call',
   params: { name: 'count', arguments: args, ...(meta && { _meta: meta }) },
 });
-const result = (id: unknown, text: string): object => ({ id, result: { content: [{ type: 'text', text }] } });
+const result = (id: unknown, text: string): object => ({
+  id,
+  result: { content: [{ type: 'text', text }] },
+});
 
 function playing(...entries: CassetteEntry[]): {
   player: Player;
@@ -65,7 +68,12 @@ describe('the file of a cassette', () => {
         redactor,
       ),
       ...entryLines('s', 'server', 'Listening on stdio', redactor),
-      ...entryLines('s', 'server', '{"id":1,"result":{"text":"ghp_0123456789abcdefghijklmnopqrstuvwxyz"}}', redactor),
+      ...entryLines(
+        's',
+        'server',
+        '{"id":1,"result":{"text":"ghp_0123456789abcdefghijklmnopqrstuvwxyz"}}',
+        redactor,
+      ),
     ];
     const text = lines.join('\n');
     assert.doesNotMatch(text, /hunter2|correct-horse|ghp_0123/);
@@ -83,7 +91,12 @@ describe('the file of a cassette', () => {
       method: 'notifications/progress',
       params: { progressToken: 'b5f6f1a0-8a43-4d2e-9c7b', progress: 1 },
     };
-    const lines = entryLines('0123456789ab', 'server', JSON.stringify([progress, { id: 1, result: {} }, 5]), redactor);
+    const lines = entryLines(
+      '0123456789ab',
+      'server',
+      JSON.stringify([progress, { id: 1, result: {} }, 5]),
+      redactor,
+    );
     const read = parseCassette(`${headLine([], redactor)}\n${lines.join('\n')}`);
     assert.deepEqual(read, [
       { session: '0123456789ab', from: 'server', message: progress },
@@ -95,7 +108,11 @@ describe('the file of a cassette', () => {
     ['another file', '{"a":1}', /line 1 does not name a cassette/],
     ['an empty file', '', /line 1/],
     ['a later version', '{"cassette":"mcp-toolsets","version":2}', /version/],
-    ['a broken line', '{"cassette":"mcp-toolsets","version":1}\n{"from":"nobody","message":{}}', /line 2/],
+    [
+      'a broken line',
+      '{"cassette":"mcp-toolsets","version":1}\n{"from":"nobody","message":{}}',
+      /line 2/,
+    ],
   ] as const)
     it(`no cassette is read from ${what}`, () => assert.throws(() => parseCassette(text), said));
 });
@@ -137,9 +154,19 @@ describe('a server that answers from a cassette', () => {
   });
 
   it('progress comes before the answer with the token of the client, and none without a token', async () => {
-    const progress = { method: 'notifications/progress', params: { progressToken: 5, progress: 1 } };
-    const { ask } = playing(client(call(1, {}, { progressToken: 5 })), server(progress), server(result(1, 'done')));
-    assert.match(await ask(call(1, {}, { progressToken: 'mine' })), /progress.*"progressToken":"mine".*done/);
+    const progress = {
+      method: 'notifications/progress',
+      params: { progressToken: 5, progress: 1 },
+    };
+    const { ask } = playing(
+      client(call(1, {}, { progressToken: 5 })),
+      server(progress),
+      server(result(1, 'done')),
+    );
+    assert.match(
+      await ask(call(1, {}, { progressToken: 'mine' })),
+      /progress.*"progressToken":"mine".*done/,
+    );
     assert.doesNotMatch(await ask(call(2, {})), /progress/);
   });
 
@@ -157,7 +184,11 @@ describe('a server that answers from a cassette', () => {
       { ...given, list: [1] },
       { ...given, more: 1 },
     ])
-      assert.match(await ask(call(8, JSON.parse(JSON.stringify(other)) as object)), /no answer/, JSON.stringify(other));
+      assert.match(
+        await ask(call(8, JSON.parse(JSON.stringify(other)) as object)),
+        /no answer/,
+        JSON.stringify(other),
+      );
   });
 
   it('a request that got no answer gets that of an equal one, or an error', async () => {
@@ -169,11 +200,19 @@ describe('a server that answers from a cassette', () => {
     );
     assert.match(await ask(call(7, {})), /one/);
     assert.match(await ask(call(8, {})), /one/);
-    assert.match(await ask(call(9, { a: 1 })), /"id":9,"error".*got no answer: it was cancelled, or the server ended/);
+    assert.match(
+      await ask(call(9, { a: 1 })),
+      /"id":9,"error".*got no answer: it was cancelled, or the server ended/,
+    );
   });
 
   it('what belongs to a subscription comes after the same request, with the id of the client', async () => {
-    const listen = (id: unknown): Message => ({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params: {} });
+    const listen = (id: unknown): Message => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'subscriptions/listen',
+      params: {},
+    });
     const changed = (method: string): object => ({
       method,
       params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 2 } },
@@ -211,7 +250,10 @@ describe('a server that answers from a cassette', () => {
       server(result(2, 'sun')),
     );
     const said = await ask(call(1, { city: 'Bremen', days: 2 }));
-    assert.match(said, /-32602.*no answer to tools\/call .*days.*:2.*nearest recorded request is tools\/call .*Bremen/);
+    assert.match(
+      said,
+      /-32602.*no answer to tools\/call .*days.*:2.*nearest recorded request is tools\/call .*Bremen/,
+    );
     assert.match(await ask({ id: 2, method: 'prompts/list' }), /-32601.*It has only tools\/call/);
     assert.match(await ask({ id: 3, method: 'ping' }), /"result":\{\}/);
   });

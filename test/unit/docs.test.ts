@@ -1,6 +1,6 @@
 /**
- * The pages match the code: every problem code has its row, every setting and key is listed, every link leads
- * somewhere.
+ * The pages match the code: every problem code has its row, every setting and key is listed, every
+ * link leads somewhere.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,9 @@ const pages = [
   ...['src', 'test', '.github'].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => path.posix.join(folder, ...name.split(path.sep)))
-      .filter((name) => name.endsWith('.md') && !/^test\/(golden|fixtures|.*\/workspaces?)\//.test(name)),
+      .filter(
+        (name) => name.endsWith('.md') && !/^test\/(golden|fixtures|.*\/workspaces?)\//.test(name),
+      ),
   ),
 ];
 
@@ -84,7 +86,9 @@ describe('pages', () => {
 
   it('Pages in docs are listed in the index of README.md, and README.md links to each', () => {
     const [, index = ''] = textOf('README.md').split('\n## Documentation\n');
-    const listed = [...(index.split('\n## ')[0] ?? '').matchAll(/^\| \[[^\]]+\]\((docs\/[^)]+)\) \|/gm)];
+    const listed = [
+      ...(index.split('\n## ')[0] ?? '').matchAll(/^\| \[[^\]]+\]\((docs\/[^)]+)\) \|/gm),
+    ];
     assert.deepEqual(listed.map(([, page]) => page).sort(), docs.sort());
   });
 
@@ -95,7 +99,8 @@ describe('pages', () => {
   it('Pages are short enough to be read: README.md, src/README.md and an entry of CHANGELOG.md', () => {
     const [, entry = ''] = textOf('CHANGELOG.md').split(/^## .*0\.1\.0.*$/m);
     assert.ok(linesIn(entry.split(/^## /m)[0] ?? '') + 1 <= 45, 'the entry 0.1.0');
-    for (const page of ['README.md', 'src/README.md']) assert.ok(linesIn(textOf(page)) <= 200, page);
+    for (const page of ['README.md', 'src/README.md'])
+      assert.ok(linesIn(textOf(page)) <= 200, page);
   });
 });
 
@@ -104,9 +109,15 @@ describe('the map in src/README.md', () => {
     const rooms = (folder: string): string[] =>
       readdirSync(path.join(root, 'src', folder), { withFileTypes: true }).flatMap((entry) => {
         const name = path.posix.join(folder, entry.name);
-        return entry.isDirectory() ? [name, ...rooms(name)] : folder === '' && name.endsWith('.ts') ? [name] : [];
+        return entry.isDirectory()
+          ? [name, ...rooms(name)]
+          : folder === '' && name.endsWith('.ts')
+            ? [name]
+            : [];
       });
-    const lines = [...maintainers.matchAll(/^\| \**`([\w./]+)`\** \|.*\|.*\|$/gm)].map(([, name]) => name);
+    const lines = [...maintainers.matchAll(/^\| \**`([\w./]+)`\** \|.*\|.*\|$/gm)].map(
+      ([, name]) => name,
+    );
     assert.deepEqual(lines.filter((name) => name !== undefined).sort(), rooms('').sort());
   });
 });
@@ -115,7 +126,9 @@ describe('the words in src/README.md', () => {
   it('Each word in src/README.md is defined once', () => {
     const [, section = ''] = maintainers.split('\n## The words\n');
     const [table = ''] = section.split('\n## ');
-    const words = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell = '']) => cell.split(/[,;] /));
+    const words = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell = '']) =>
+      cell.split(/[,;] /),
+    );
     assert.ok(words.length > 40, words.join());
     assert.deepEqual(
       words.filter((word, index) => words.indexOf(word) !== index),
@@ -126,10 +139,12 @@ describe('the words in src/README.md', () => {
 
 describe('docs', () => {
   it('The docs explain every problem code once, under its anchor, and no other code', () => {
-    const anchors = [...textOf('docs/problems.md').matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(([, id, code]) => {
-      assert.equal(id, code);
-      return id;
-    });
+    const anchors = [...textOf('docs/problems.md').matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(
+      ([, id, code]) => {
+        assert.equal(id, code);
+        return id;
+      },
+    );
     assert.deepEqual([...anchors].sort(), [...problemCodes].sort());
   });
 
@@ -150,9 +165,13 @@ describe('docs', () => {
 
   it('The docs list every setting with its default', () => {
     const text = textOf('docs/settings.md');
-    for (const [name, { default: value }] of Object.entries(manifest.contributes.configuration.properties)) {
+    for (const [name, { default: value }] of Object.entries(
+      manifest.contributes.configuration.properties,
+    )) {
       assert.ok(
-        text.includes(`| \`${name}\` | \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\` |`),
+        text.includes(
+          `| \`${name}\` | \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\` |`,
+        ),
         name,
       );
     }

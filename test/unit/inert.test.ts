@@ -1,7 +1,7 @@
 /**
- * No text of a server, a file or a sign-in has an effect on the screen (S1a). The types let only `Inert` and
- * `Markdown` through the door `vscode/views/inertEditor.ts`. This walk refuses every way around the door and around
- * the types.
+ * No text of a server, a file or a sign-in has an effect on the screen (S1a). The types let only
+ * `Inert` and `Markdown` through the door `vscode/views/inertEditor.ts`. This walk refuses every
+ * way around the door and around the types.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -56,7 +56,11 @@ const harmlessClasses = new Set([
 ]);
 
 /** Callers that may declare a text as Markdown by nature. */
-const markdownByNature = new Set([maker, 'src/core/authoring/completion.ts', 'src/vscode/minds/chatAudience.ts']);
+const markdownByNature = new Set([
+  maker,
+  'src/core/authoring/completion.ts',
+  'src/vscode/minds/chatAudience.ts',
+]);
 
 function sources(folder: string): string[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -76,9 +80,16 @@ function waysAround(file: string, text: string): string[] {
   const isWindow = (node: ts.Node): boolean =>
     ts.isPropertyAccessExpression(node) && isEditor(node.expression) && node.name.text === 'window';
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) && (node.moduleSpecifier as ts.StringLiteral).text === 'vscode') {
+    if (
+      ts.isImportDeclaration(node) &&
+      (node.moduleSpecifier as ts.StringLiteral).text === 'vscode'
+    ) {
       const { namedBindings } = node.importClause ?? {};
-      if (!namedBindings || !ts.isNamespaceImport(namedBindings) || namedBindings.name.text !== 'vscode')
+      if (
+        !namedBindings ||
+        !ts.isNamespaceImport(namedBindings) ||
+        namedBindings.name.text !== 'vscode'
+      )
         refuse(node, 'the editor is imported as `vscode`');
     }
     if (isEditor(node) && ts.isExpression(node)) {
@@ -106,7 +117,11 @@ function waysAround(file: string, text: string): string[] {
     }
     if (ts.isAsExpression(node) && /\b(?:Inert|Markdown|never|any)\b/.test(node.type.getText()))
       if (file !== maker) refuse(node, 'a type does not make a text inert');
-    if (ts.isCallExpression(node) && node.expression.getText() === 'asMarkdown' && !markdownByNature.has(file))
+    if (
+      ts.isCallExpression(node) &&
+      node.expression.getText() === 'asMarkdown' &&
+      !markdownByNature.has(file)
+    )
       refuse(node, 'Markdown is written with the tag');
     ts.forEachChild(node, visit);
   };
@@ -117,23 +132,33 @@ function waysAround(file: string, text: string): string[] {
 describe('texts that are shown (S1a)', () => {
   it('Every shown text goes through the door', () => {
     const files = [...sources('src/vscode'), 'src/extension.ts'].filter((file) => file !== door);
-    const found = files.flatMap((file) => waysAround(file, readFileSync(path.join(root, file), 'utf8')));
+    const found = files.flatMap((file) =>
+      waysAround(file, readFileSync(path.join(root, file), 'utf8')),
+    );
     assert.deepEqual(found, []);
     const core = [...sources('src/core'), ...sources('src/cli')].flatMap((file) => {
       const text = readFileSync(path.join(root, file), 'utf8');
-      return waysAround(file, text).filter((one) => /inert|tag/.test(one) && !/as never|as any/.test(one));
+      return waysAround(file, text).filter(
+        (one) => /inert|tag/.test(one) && !/as never|as any/.test(one),
+      );
     });
     assert.deepEqual(core, []);
   });
 
   const ways: readonly (readonly [string, string])[] = [
     ['a message', 'vscode.window.showInformationMessage(name);'],
-    ['a message of a window that was taken', 'const { window } = vscode; window.showInformationMessage(name);'],
+    [
+      'a message of a window that was taken',
+      'const { window } = vscode; window.showInformationMessage(name);',
+    ],
     ['a message by another name', 'const w = vscode.window; w.showErrorMessage(name);'],
     ['a message by a computed name', "vscode.window['showErrorMessage'](name);"],
     ['a function that is handed on', 'tell(vscode.window.showWarningMessage);'],
     ['an import by name', "import { window } from 'vscode'; window.showErrorMessage(name);"],
-    ['an import by another name', "import * as editor from 'vscode'; editor.window.showErrorMessage(name);"],
+    [
+      'an import by another name',
+      "import * as editor from 'vscode'; editor.window.showErrorMessage(name);",
+    ],
     ['Markdown', 'new vscode.MarkdownString(text);'],
     ['a row', 'new vscode.TreeItem(name);'],
     ['a lens', 'new vscode.CodeLens(range, { title });'],
@@ -146,14 +171,18 @@ describe('texts that are shown (S1a)', () => {
     ['Markdown that is said to be', 'show(asMarkdown(name));'],
   ];
   for (const [what, text] of ways)
-    it(`The walk refuses ${what}`, () => assert.notDeepEqual(waysAround('src/vscode/views/x.ts', text), []));
+    it(`The walk refuses ${what}`, () =>
+      assert.notDeepEqual(waysAround('src/vscode/views/x.ts', text), []));
 });
 
 describe('inert texts (S1a)', () => {
   const link = '[Read the documentation](command:workbench.action.quit)';
 
   it('Inert texts have no foreign links, icons and line breaks', () => {
-    assert.equal(inert`Start “${link}”?`, 'Start “[Read the documentation] (command:workbench.action.quit)”?');
+    assert.equal(
+      inert`Start “${link}”?`,
+      'Start “[Read the documentation] (command:workbench.action.quit)”?',
+    );
     assert.equal(inert`${'$(check) approved\nby\r\n us'}`, '$ (check) approved by us');
     assert.equal(inert`${new Icon('folder')} ${'$(x)'}`, '$(folder) $ (x)');
     assert.equal(inert`${'[a]'}${'(command:b)'}`, '[a] (command:b)');
@@ -180,7 +209,14 @@ describe('inert texts (S1a)', () => {
       assert.equal(visible(`a${hidden}b`), `a\\u{${hidden.codePointAt(0)?.toString(16)}}b`);
     assert.equal(visible('\ud800'), '\\u{d800}');
     assert.equal(visible('a\r\nb\rc'), 'a\nb\\u{d}c');
-    for (const whole of ['⚠️ careful', '👩‍💻', 'می‌خواهم', 'naïve ñ 漢字', 'a\n  b\tc', '    indented'])
+    for (const whole of [
+      '⚠️ careful',
+      '👩‍💻',
+      'می‌خواهم',
+      'naïve ñ 漢字',
+      'a\n  b\tc',
+      '    indented',
+    ])
       assert.equal(visible(whole), whole);
   });
 });

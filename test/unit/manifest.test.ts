@@ -16,17 +16,25 @@ describe('manifest', () => {
       assert.match(title, /^[A-Z]/, command);
       assert.equal(category, 'MCP Toolsets', command);
     }
-    const always = ['openDocumentation', 'openWalkthrough', 'openSettings', 'showLog', 'copyDiagnostics'].map(
-      (name) => `mcpToolsets.${name}`,
+    const always = [
+      'openDocumentation',
+      'openWalkthrough',
+      'openSettings',
+      'showLog',
+      'copyDiagnostics',
+    ].map((name) => `mcpToolsets.${name}`);
+    const hidden = new Map(
+      contributes.menus.commandPalette.map(({ command, when }) => [command, when]),
     );
-    const hidden = new Map(contributes.menus.commandPalette.map(({ command, when }) => [command, when]));
     for (const command of commands.filter((name) => !always.includes(name))) {
       assert.ok(hidden.get(command), `${command} is in the palette of every window`);
     }
   });
 
   it('The manifest has no menu, link or step for a missing command', () => {
-    const inMenus = Object.values(contributes.menus).flatMap((menu) => menu.map(({ command }) => command));
+    const inMenus = Object.values(contributes.menus).flatMap((menu) =>
+      menu.map(({ command }) => command),
+    );
     const texts = [
       ...contributes.viewsWelcome.map(({ contents }) => contents),
       JSON.stringify(contributes.walkthroughs),
@@ -47,14 +55,21 @@ describe('manifest', () => {
   });
 
   it('No workspace and no dev container may set an option that weakens safety or costs the person (S1, S4)', () => {
-    /** All other settings have the scope of the application. Machine scope would let a dev container answer. */
+    /**
+     * All other settings have the scope of the application. Machine scope would let a dev container
+     * answer.
+     */
     const ofWorkspaces: Record<string, string> = {
-      'mcpToolsets.toolPermissions': 'The strictest of all places counts, so a workspace can only forbid.',
+      'mcpToolsets.toolPermissions':
+        'The strictest of all places counts, so a workspace can only forbid.',
       'mcpToolsets.problems.filteredTools': 'It changes how the Problems view looks.',
       'mcpToolsets.endpoint.port':
         'Two windows cannot have one port. A port from the workspace counts only after the person chose it there.',
     };
-    const settings = Object.entries(contributes.configuration.properties) as [string, { scope: string }][];
+    const settings = Object.entries(contributes.configuration.properties) as [
+      string,
+      { scope: string },
+    ][];
     assert.deepEqual(
       settings.filter(([, { scope }]) => scope !== 'application').map(([name]) => name),
       Object.keys(ofWorkspaces),
@@ -83,10 +98,15 @@ describe('manifest', () => {
     assert.ok(manifest.description.length <= 200, 'the Marketplace cuts longer descriptions');
     assert.match(manifest.description, /^[A-Z].+\.$/);
     const known = ['AI', 'Chat', 'Machine Learning', 'Other'];
-    assert.ok(manifest.categories.length > 0 && manifest.categories.every((one) => known.includes(one)));
+    assert.ok(
+      manifest.categories.length > 0 && manifest.categories.every((one) => known.includes(one)),
+    );
     assert.ok(manifest.keywords.length <= 30, 'the Marketplace takes no more');
     assert.equal(new Set(manifest.keywords).size, manifest.keywords.length);
-    assert.match(readFileSync(path.join(root, 'LICENSE'), 'utf8'), new RegExp(`^${manifest.license} `));
+    assert.match(
+      readFileSync(path.join(root, 'LICENSE'), 'utf8'),
+      new RegExp(`^${manifest.license} `),
+    );
     const icon = readFileSync(path.join(root, manifest.icon));
     assert.equal(icon.toString('latin1', 1, 4), 'PNG');
     assert.ok(icon.readUInt32BE(16) >= 128 && icon.readUInt32BE(20) >= 128);
@@ -94,10 +114,14 @@ describe('manifest', () => {
 
   it('The pictures and pages named in the manifest exist and are small', () => {
     const named = contributes.walkthroughs.flatMap(({ steps }) =>
-      steps.flatMap(({ media }) => ('image' in media ? Object.values(media.image) : [media.markdown])),
+      steps.flatMap(({ media }) =>
+        'image' in media ? Object.values(media.image) : [media.markdown],
+      ),
     );
     const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
-    const inReadme = [...readme.matchAll(/\]\((media\/[^)]+\.png)\)/g)].map(([, file]) => file ?? '');
+    const inReadme = [...readme.matchAll(/\]\((media\/[^)]+\.png)\)/g)].map(
+      ([, file]) => file ?? '',
+    );
     const files = [...new Set([...named, ...inReadme, manifest.icon])];
     for (const file of files) assert.ok(existsSync(path.join(root, file)), file);
     const bytes = files.reduce((sum, file) => sum + statSync(path.join(root, file)).size, 0);

@@ -1,6 +1,7 @@
 /**
- * The modules of the repository in the view of the compiler: the imports, exports and uses of each. `typescript-ast`
- * is TypeScript 5.9, because the compiler of version 7 that checks the types has no library.
+ * The modules of the repository in the view of the compiler: the imports, exports and uses of each.
+ * `typescript-ast` is TypeScript 5.9, because the compiler of version 7 that checks the types has
+ * no library.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -45,7 +46,12 @@ export function moduleOf(full: string): Module {
   const imports: Import[] = [];
   const exports: string[] = [];
   const uses = new Map<string, number>();
-  const imported = (specifier: ts.Node, typeOnly: boolean, names: readonly string[], isLate = false): void => {
+  const imported = (
+    specifier: ts.Node,
+    typeOnly: boolean,
+    names: readonly string[],
+    isLate = false,
+  ): void => {
     if (!ts.isStringLiteral(specifier)) return;
     const to = specifier.text.startsWith('.')
       ? relative(path.resolve(path.dirname(full), specifier.text.replace(/\.js$/, '.ts')))
@@ -58,11 +64,17 @@ export function moduleOf(full: string): Module {
       const { importClause: clause } = node;
       const named = clause?.namedBindings;
       const names =
-        named && ts.isNamedImports(named) ? named.elements.map((one) => (one.propertyName ?? one.name).text) : ['*'];
+        named && ts.isNamedImports(named)
+          ? named.elements.map((one) => (one.propertyName ?? one.name).text)
+          : ['*'];
       imported(node.moduleSpecifier, clause?.isTypeOnly ?? false, names);
     } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
       imported(node.moduleSpecifier, node.isTypeOnly, ['*']);
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword && node.arguments[0]) {
+    } else if (
+      ts.isCallExpression(node) &&
+      node.expression.kind === ts.SyntaxKind.ImportKeyword &&
+      node.arguments[0]
+    ) {
       imported(node.arguments[0], false, ['*'], true);
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       imported(node.argument.literal, true, ['*']);
@@ -72,10 +84,22 @@ export function moduleOf(full: string): Module {
   visit(tree);
   for (const statement of tree.statements) {
     if (!ts.canHaveModifiers(statement)) continue;
-    if (!ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) continue;
+    if (!ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))
+      continue;
     if (ts.isVariableStatement(statement)) {
-      for (const { name } of statement.declarationList.declarations) if (ts.isIdentifier(name)) exports.push(name.text);
-    } else if ('name' in statement && statement.name) exports.push((statement.name as ts.Identifier).text);
+      for (const { name } of statement.declarationList.declarations)
+        if (ts.isIdentifier(name)) exports.push(name.text);
+    } else if ('name' in statement && statement.name)
+      exports.push((statement.name as ts.Identifier).text);
   }
   return { file, text, imports, exports, uses };
+}
+
+/** The modules of `src`. */
+export const modules: readonly Module[] = filesBelow(path.join(root, 'src')).map(moduleOf);
+
+/** `core/tools`, `vscode/views`; a file of `src` itself is a room of its own. */
+export function room(file: string): string {
+  const [, ...rest] = file.split('/');
+  return rest.length === 1 ? (rest[0] ?? '') : rest.slice(0, -1).join('/');
 }

@@ -7,7 +7,10 @@ const root = path.resolve(__dirname, '../..');
 const rules = readFileSync(path.join(root, 'src/rules.md'), 'utf8');
 const known = [...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? '');
 
-/** A letter of a chapter and a number, without neighbours. Parts of words, ids and character classes do not match. */
+/**
+ * A letter of a chapter and a number, without neighbours. Parts of words, ids and character classes
+ * do not match.
+ */
 const citation = /(?<![\w\-.#'"/\\[])[CNRLXVGESDHP]\d{1,2}[a-z]?(?![\w\-\]=])/g;
 /** The engine, not a rule. */
 const noRules = new Set(['V8']);
@@ -15,7 +18,8 @@ const noRules = new Set(['V8']);
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const full = path.join(folder, entry.name);
-    if (entry.isDirectory()) return ['workspaces', 'golden'].includes(entry.name) ? [] : filesBelow(full);
+    if (entry.isDirectory())
+      return ['workspaces', 'golden'].includes(entry.name) ? [] : filesBelow(full);
     return /\.(ts|mjs|md)$/.test(entry.name) ? [full] : [];
   });
 }
@@ -34,7 +38,10 @@ describe('rules', () => {
     const texts = rules.split(/^### /m).slice(1);
     const long = texts
       .map((text) => text.split(/^## /m)[0] ?? '')
-      .map((text): [string, number] => [text.split('\n')[0] ?? '', text.split(/\s+/).filter(Boolean).length - 1])
+      .map((text): [string, number] => [
+        text.split('\n')[0] ?? '',
+        text.split(/\s+/).filter(Boolean).length - 1,
+      ])
       .filter(([, words]) => words > 120);
     assert.deepEqual(long, []);
   });

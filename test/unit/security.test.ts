@@ -1,4 +1,7 @@
-/** SECURITY.md promises only behaviour with a rule, is easy to find, and names all places that keep secrets. */
+/**
+ * SECURITY.md promises only behaviour with a rule, is easy to find, and names all places that keep
+ * secrets.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +13,9 @@ const rules = textOf('src/rules.md');
 const known = new Set([...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? ''));
 
 function section(title: string): string {
-  return new RegExp(`^## ${title}\\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(page)?.[1] ?? assert.fail(title);
+  return (
+    new RegExp(`^## ${title}\\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(page)?.[1] ?? assert.fail(title)
+  );
 }
 
 describe('SECURITY.md', () => {
@@ -38,7 +43,14 @@ describe('SECURITY.md', () => {
       assert.ok(section('Limits').includes(words), words);
     }
     const places = section('Storage of tokens and secrets');
-    for (const words of ['secret storage', '~/.minds/endpoints/', 'artifacts/mcp/', 'Logs', 'agent host', 'Entries']) {
+    for (const words of [
+      'secret storage',
+      '~/.minds/endpoints/',
+      'artifacts/mcp/',
+      'Logs',
+      'agent host',
+      'Entries',
+    ]) {
       assert.ok(places.includes(words), words);
     }
   });
@@ -46,7 +58,8 @@ describe('SECURITY.md', () => {
   it('The README links to SECURITY.md, and both packages have it beside the pages of docs', () => {
     assert.match(textOf('README.md'), /\]\(SECURITY\.md\)/);
     for (const list of ['.vscodeignore', '.npmignore']) {
-      for (const pages of ['SECURITY.md', 'docs/*.md']) assert.ok(textOf(list).split('\n').includes(`!${pages}`), list);
+      for (const pages of ['SECURITY.md', 'docs/*.md'])
+        assert.ok(textOf(list).split('\n').includes(`!${pages}`), list);
     }
   });
 });

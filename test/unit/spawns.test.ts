@@ -1,14 +1,15 @@
 /**
- * The modules that start programs (X1b). What npm adds to an environment reaches no program, because `assemble` and the
- * command line take it out. So only these modules start programs, each with an environment that went through there.
+ * The modules that start programs (X1b). What npm adds to an environment reaches no program,
+ * because `assemble` and the command line take it out. So only these modules start programs, each
+ * with an environment that went through there.
  */
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import ts from 'typescript-ast';
-import { filesBelow, moduleOf, root } from './modules.js';
+import { modules } from './modules.js';
 
 const starters: Readonly<Record<string, string>> = {
-  'src/core/processes/processTree.ts': 'servers, value programs and recordings: `env` of the caller',
+  'src/core/processes/processTree.ts':
+    'servers, value programs and recordings: `env` of the caller',
   'src/core/processes/guardian.ts': 'the guardian: `env` of the caller',
   'src/core/processes/processTable.ts': '`/bin/ps`',
   'src/core/processes/jobs.ts': '`taskkill` of the system, by its path',
@@ -25,8 +26,6 @@ const environments: Readonly<Record<string, string>> = {
   'src/cli/withHost.ts': 'The command line took npm out.',
   'src/cli/cassetteCommands.ts': 'The command line took npm out.',
 };
-
-const modules = filesBelow(path.join(root, 'src')).map(moduleOf);
 
 /** Uses of the environment of this process other than of one variable. */
 function wholeEnvironment(file: string, text: string): boolean {
@@ -47,8 +46,12 @@ function wholeEnvironment(file: string, text: string): boolean {
 describe('starts of programs (X1b)', () => {
   it('Only the listed modules can start a program', () => {
     const found = modules.filter(({ imports, text }) => {
-      const isImported = imports.some(({ to }) => /^(?:node:)?(?:child_process|worker_threads|cluster)$/.test(to));
-      return isImported || /\b(?:require|createRequire\([^)]*\))\(['"](?:node:)?child_process/.test(text);
+      const isImported = imports.some(({ to }) =>
+        /^(?:node:)?(?:child_process|worker_threads|cluster)$/.test(to),
+      );
+      return (
+        isImported || /\b(?:require|createRequire\([^)]*\))\(['"](?:node:)?child_process/.test(text)
+      );
     });
     assert.deepEqual(found.map(({ file }) => file).sort(), Object.keys(starters).sort());
   });
@@ -60,12 +63,18 @@ describe('starts of programs (X1b)', () => {
 
   it('`assemble` and the command line take out what npm added', () => {
     const textOf = (file: string): string => modules.find((one) => one.file === file)?.text ?? '';
-    assert.match(textOf('src/core/host/assemble.ts'), /const env = withoutNpm\(surroundings\.env\);/);
+    assert.match(
+      textOf('src/core/host/assemble.ts'),
+      /const env = withoutNpm\(surroundings\.env\);/,
+    );
     assert.doesNotMatch(
       textOf('src/core/host/assemble.ts').replace('withoutNpm(surroundings.env)', ''),
       /surroundings\.env/,
     );
     const cli = textOf('src/cli.ts');
-    assert.ok(cli.indexOf('\nforgetNpm();') > 0 && cli.indexOf('\nforgetNpm();') < cli.indexOf('\nvoid main('));
+    assert.ok(
+      cli.indexOf('\nforgetNpm();') > 0 &&
+        cli.indexOf('\nforgetNpm();') < cli.indexOf('\nvoid main('),
+    );
   });
 });

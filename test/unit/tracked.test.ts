@@ -1,6 +1,6 @@
 /**
- * Tracked files must be the same on every machine. A link leads elsewhere on the next machine, and ignored files are
- * made there.
+ * Tracked files must be the same on every machine. A link leads elsewhere on the next machine, and
+ * ignored files are made there.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** A test waits for an event with a limit, and for work without one (test/README.md, `support/core/within.ts`). */
+/**
+ * A test waits for an event with a limit, and for work without one (test/README.md,
+ * `support/core/within.ts`).
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +14,15 @@ const folders = ['unit', 'integration', 'adversarial', 'support/core'];
 const slowModules = /^esbuild$|\/npm\.mjs$|\/installs\.ts$/;
 const slowNames = new Set(['build', 'buildSync', 'npm', 'install', 'runToEnd']);
 /** The parts of `support` that stop the limits. */
-const works = new Set(['work', 'blockingWork', 'sharedWork', 'installOnce', 'alone', 'finishWork', 'workOf']);
+const works = new Set([
+  'work',
+  'blockingWork',
+  'sharedWork',
+  'installOnce',
+  'alone',
+  'finishWork',
+  'workOf',
+]);
 
 function calledName({ expression }: ts.CallExpression): string {
   return ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
@@ -31,13 +42,20 @@ function slowCalls(name: string, text: string): string[] {
   const slow = new Set<string>();
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) && slowModules.test((node.moduleSpecifier as ts.StringLiteral).text)) {
+    if (
+      ts.isImportDeclaration(node) &&
+      slowModules.test((node.moduleSpecifier as ts.StringLiteral).text)
+    ) {
       const named = node.importClause?.namedBindings;
-      const names = named && ts.isNamedImports(named) ? named.elements.map(({ name: { text: own } }) => own) : [];
+      const names =
+        named && ts.isNamedImports(named)
+          ? named.elements.map(({ name: { text: own } }) => own)
+          : [];
       for (const own of names) if (slowNames.has(own)) slow.add(own);
     }
     if (ts.isCallExpression(node)) {
-      const isOfCommandLine = ts.isPropertyAccessExpression(node.expression) && calledName(node) === 'npm';
+      const isOfCommandLine =
+        ts.isPropertyAccessExpression(node.expression) && calledName(node) === 'npm';
       if ((slow.has(node.expression.getText()) || isOfCommandLine) && !isInWork(node)) {
         const { line } = tree.getLineAndCharacterOfPosition(node.getStart());
         found.push(`${name}:${line + 1} ${node.getText().slice(0, 60)}`);
@@ -52,7 +70,9 @@ function slowCalls(name: string, text: string): string[] {
 describe('work in tests', () => {
   it('Every build and every run of npm stands inside `work`, so that no limit of an event ends it', () => {
     const files = folders.flatMap((folder) => filesBelow(path.join(root, 'test', folder)));
-    const found = files.flatMap((file) => slowCalls(path.relative(root, file), readFileSync(file, 'utf8')));
+    const found = files.flatMap((file) =>
+      slowCalls(path.relative(root, file), readFileSync(file, 'utf8')),
+    );
     assert.deepEqual(found, []);
   });
 

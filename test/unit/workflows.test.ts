@@ -48,20 +48,24 @@ describe('workflows', () => {
     it(`${file} pins each action by its commit, with the version beside it`, () => {
       const uses = [...text.matchAll(/uses: *(.*)/g)].map(([, action = '']) => action);
       assert.ok(uses.length > 0);
-      for (const action of uses) assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+      for (const action of uses)
+        assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     });
 
     it(`${file} leaves no token of the repository in a checkout, and puts no foreign text into a shell`, () => {
       for (const [, { steps }] of jobsOf(text))
         for (const { uses, run = '', with: given } of steps) {
-          if (uses?.startsWith('actions/checkout@')) assert.equal(given?.['persist-credentials'], false);
+          if (uses?.startsWith('actions/checkout@'))
+            assert.equal(given?.['persist-credentials'], false);
           assert.doesNotMatch(run, /\$\{\{(?! matrix\.)/);
         }
     });
   }
 
   it('a job with an identity or secrets checks out, installs, builds and fetches nothing but the tested files', () => {
-    const trusted = texts.flatMap(([file, text]) => jobsOf(text).map(([name, job]) => ({ file, name, job })));
+    const trusted = texts.flatMap(([file, text]) =>
+      jobsOf(text).map(([name, job]) => ({ file, name, job })),
+    );
     const found = trusted.filter(({ job }) => isTrusted(job));
     assert.deepEqual(
       found.map(({ file, name }) => `${file} ${name}`),
@@ -74,7 +78,11 @@ describe('workflows', () => {
       );
       const [download, check] = job.steps;
       assert.match(download?.uses ?? '', /^actions\/download-artifact@/);
-      assert.match(check?.run ?? '', /sha256sum --check --strict/, 'the digests are compared first');
+      assert.match(
+        check?.run ?? '',
+        /sha256sum --check --strict/,
+        'the digests are compared first',
+      );
       for (const { run = '' } of job.steps)
         assert.doesNotMatch(
           run,
@@ -97,7 +105,10 @@ describe('workflows', () => {
     );
     assert.ok(!order.includes(-1));
     assert.ok(runs(publisher).includes('npm ci --ignore-scripts'));
-    assert.match(JSON.stringify(publish), /needs\.build\.outputs\.digests.*needs\.publisher\.outputs\.digests/);
+    assert.match(
+      JSON.stringify(publish),
+      /needs\.build\.outputs\.digests.*needs\.publisher\.outputs\.digests/,
+    );
   });
 
   it('each program that a workflow runs by npx is a package of the lock file', () => {

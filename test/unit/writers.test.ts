@@ -1,8 +1,8 @@
 /**
- * The modules that may change files (S1a). A repository can have links in every folder, and a write through a link
- * lands outside. So only `core/files/realFiles` writes files of a workspace. Through the editor, only
- * `vscode/authoring/fileEdits` does, and it asks `realFiles` first. Every other module that changes a file is listed
- * here with a reason.
+ * The modules that may change files (S1a). A repository can have links in every folder, and a write
+ * through a link lands outside. So only `core/files/realFiles` writes files of a workspace. Through
+ * the editor, only `vscode/authoring/fileEdits` does, and it asks `realFiles` first. Every other
+ * module that changes a file is listed here with a reason.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -36,7 +36,8 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/cassetteCommands.ts': { createWriteStream: 'It adds to a cassette that a person names.' },
   'cli/terminalQuestion.ts': { openSync: 'It opens the terminal of the person.' },
   'core/files/realFiles.ts': {
-    'ftruncateSync mkdirSync openSync writeSync': 'The writer: it looks where links lead, before and after it opens.',
+    'ftruncateSync mkdirSync openSync writeSync':
+      'The writer: it looks where links lead, before and after it opens.',
   },
   'core/base/privateFile.ts': {
     'mkdir rename rm unlink writeFile':
@@ -53,7 +54,8 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
   'core/results/diskArtifacts.ts': {
-    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone, and removes files there.',
+    'mkdir rename rm writeFile':
+      'It writes to the storage of the editor, to new files alone, and removes files there.',
   },
   'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },
@@ -64,7 +66,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'vscode/authoring/fileEdits.ts': {
     'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
   },
-  'vscode/minds/agentFiles.ts': { 'workspace.fs': 'It asks where links lead, and has the editor write.' },
+  'vscode/minds/agentFiles.ts': {
+    'workspace.fs': 'It asks where links lead, and has the editor write.',
+  },
   'vscode/authoring/authoring.ts': {
     'WorkspaceEdit createFile':
       'It makes the edits that `fileEdits` and quick fixes apply. It asks where links lead to a new file, and leaves one that is there.',
@@ -83,9 +87,15 @@ function writersIn(file: string, text: string): string[] {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = new Set<string>();
   const isFs = (node: ts.Node | undefined): boolean =>
-    node !== undefined && ts.isStringLiteralLike(node) && /^(node:)?fs(\/promises)?$/.test(node.text);
+    node !== undefined &&
+    ts.isStringLiteralLike(node) &&
+    /^(node:)?fs(\/promises)?$/.test(node.text);
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) && isFs(node.moduleSpecifier) && !node.importClause?.isTypeOnly) {
+    if (
+      ts.isImportDeclaration(node) &&
+      isFs(node.moduleSpecifier) &&
+      !node.importClause?.isTypeOnly
+    ) {
       const named = node.importClause?.namedBindings;
       if (named && ts.isNamedImports(named) && !node.importClause.name) {
         for (const each of named.elements) {
@@ -97,15 +107,30 @@ function writersIn(file: string, text: string): string[] {
     if (ts.isExportDeclaration(node) && isFs(node.moduleSpecifier)) found.add('all of node:fs');
     if (ts.isCallExpression(node)) {
       const called = node.expression;
-      const isLoaded = called.kind === ts.SyntaxKind.ImportKeyword || called.getText(tree) === 'require';
+      const isLoaded =
+        called.kind === ts.SyntaxKind.ImportKeyword || called.getText(tree) === 'require';
       if (isLoaded && isFs(node.arguments[0])) found.add('all of node:fs');
       // The save of a document. No other call named save without arguments exists here.
-      if (ts.isPropertyAccessExpression(called) && called.name.text === 'save' && node.arguments.length === 0)
+      if (
+        ts.isPropertyAccessExpression(called) &&
+        called.name.text === 'save' &&
+        node.arguments.length === 0
+      )
         found.add('save');
     }
     if (ts.isPropertyAccessExpression(node)) {
       const { text: name } = node.name;
-      if (['applyEdit', 'saveAll', 'saveAs', 'WorkspaceEdit', 'createFile', 'renameFile', 'deleteFile'].includes(name))
+      if (
+        [
+          'applyEdit',
+          'saveAll',
+          'saveAs',
+          'WorkspaceEdit',
+          'createFile',
+          'renameFile',
+          'deleteFile',
+        ].includes(name)
+      )
         found.add(name);
       const whole = node.getText(tree).replace(/\s|\?/g, '');
       if (/\bworkspace\.fs$/.test(whole) && !isReading(node)) found.add('workspace.fs');
@@ -118,7 +143,10 @@ function writersIn(file: string, text: string): string[] {
 
 /** `vscode.workspace.fs.readFile(…)` and the like. */
 function isReading({ parent }: ts.Node): boolean {
-  return ts.isPropertyAccessExpression(parent) && ['readFile', 'readDirectory', 'stat'].includes(parent.name.text);
+  return (
+    ts.isPropertyAccessExpression(parent) &&
+    ['readFile', 'readDirectory', 'stat'].includes(parent.name.text)
+  );
 }
 
 describe('modules that may change files (S1a)', () => {
@@ -130,7 +158,9 @@ describe('modules that may change files (S1a)', () => {
         return writers.length === 0 ? [] : [[file, writers.join(' ')]];
       }),
     );
-    const expected = Object.fromEntries(Object.entries(allowed).map(([file, ways]) => [file, Object.keys(ways)[0]]));
+    const expected = Object.fromEntries(
+      Object.entries(allowed).map(([file, ways]) => [file, Object.keys(ways)[0]]),
+    );
     assert.deepEqual(found, expected);
   });
 
@@ -143,7 +173,10 @@ describe('modules that may change files (S1a)', () => {
     ['require', `const fs = require('fs');`],
     ['passing it on', `export * from 'node:fs';`],
     ['the editor’s file system', `await vscode.workspace.fs.delete(uri);`],
-    ['the editor’s file system under another name', `const { fs } = vscode; const disk = vscode.workspace.fs;`],
+    [
+      'the editor’s file system under another name',
+      `const { fs } = vscode; const disk = vscode.workspace.fs;`,
+    ],
     ['an edit', `void workspace.applyEdit(edit);`],
     ['saving', `await (await openTextDocument(file)).save();`],
   ] as const) {

@@ -1,4 +1,6 @@
-/** Agents with entries for toolsets (G6): the file and the entry of each. Everything here is pure. */
+/**
+ * Agents with entries for toolsets (G6): the file and the entry of each. Everything here is pure.
+ */
 import path from 'node:path';
 import { launcherPath } from '../base/paths.js';
 
@@ -23,16 +25,28 @@ export interface Agent {
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
   /** Returns undefined if the file is in the workspace folder and no folder is open. */
   readonly place: (folders: AgentFolders) => AgentPlace | undefined;
-  /** Returns our keys of an entry that starts `connect`. It holds no port or token; its other keys are the person's. */
+  /**
+   * Returns our keys of an entry that starts `connect`. It holds no port or token; its other keys
+   * are the person's.
+   */
   readonly keys: (command: string, args: readonly string[]) => Keys;
   readonly trust?: string;
 }
 
-/** @param files below the folder (`.`), the home folder (`~`) or a folder of the machine; the first known one counts */
-function row(program: string, files: readonly string[], keys: Agent['keys'], more: Partial<Agent> = {}): Agent {
+/**
+ * @param files below the folder (`.`), the home folder (`~`) or a folder of the machine; the first
+ * known one counts
+ */
+function row(
+  program: string,
+  files: readonly string[],
+  keys: Agent['keys'],
+  more: Partial<Agent> = {},
+): Agent {
   const place: Agent['place'] = ({ folder, home, configHome, globalStorage }) => {
     const roots: Keys = { '.': folder, '~': home, $config: configHome, $storage: globalStorage };
-    const [start = '', ...names] = files.map((file) => file.split('/')).find(([start = '']) => roots[start]) ?? [];
+    const [start = '', ...names] =
+      files.map((file) => file.split('/')).find(([start = '']) => roots[start]) ?? [];
     const root = roots[start];
     return typeof root === 'string' ? { root, file: path.join(root, ...names) } : undefined;
   };
@@ -54,7 +68,12 @@ const inOneList: Agent['keys'] = (command, args) => ({
   command: [command, ...args],
   timeout: longestMs,
 });
-const copilotKeys: Agent['keys'] = (command, args) => ({ type: 'local', command, args, tools: ['*'] });
+const copilotKeys: Agent['keys'] = (command, args) => ({
+  type: 'local',
+  command,
+  args,
+  tools: ['*'],
+});
 const codexKeys: Agent['keys'] = (command, args) => ({
   ...plain(command, args),
   startup_timeout_sec: longestStartSeconds,
@@ -75,7 +94,9 @@ const rows = {
       'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
   }),
   opencode: row('opencode', ['./opencode.json'], inOneList, { container: 'mcp' }),
-  kilo: row('Kilo', ['$config/kilo/kilo.json', '~/.config/kilo/kilo.json'], inOneList, { container: 'mcp' }),
+  kilo: row('Kilo', ['$config/kilo/kilo.json', '~/.config/kilo/kilo.json'], inOneList, {
+    container: 'mcp',
+  }),
   'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json'], timed),
   'qwen-code': row('Qwen Code', ['./.qwen/settings.json'], timed),
   cursor: row('Cursor', ['./.cursor/mcp.json'], typed),
@@ -103,12 +124,15 @@ export const agentKinds = Object.keys(rows) as AgentKind[];
 export type Launcher = Readonly<{ command: string; args: readonly string[] }>;
 
 /**
- * The start of an entry (G6c). An agent starts it in the folder of a repository, where `npx` asks the folder first.
+ * The start of an entry (G6c). An agent starts it in the folder of a repository, where `npx` asks
+ * the folder first.
  * @param published the version of the running package, if a registry has it
  */
 export function launcherFor(kind: AgentKind, home: string, published?: string): Launcher {
   if (!agents[kind].isOfFolder) return { command: 'node', args: [launcherPath(home)] };
-  return published === undefined ? folderLauncher : { command: 'npx', args: ['-y', `mcp-toolsets@${published}`] };
+  return published === undefined
+    ? folderLauncher
+    : { command: 'npx', args: ['-y', `mcp-toolsets@${published}`] };
 }
 
 /** Starts the file of `launcherFile.ts`. Only Node itself knows the home folder on every system. */
@@ -117,8 +141,16 @@ const folderLauncher: Launcher = {
   args: ['-e', "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')"],
 };
 
-/** Returns our keys of an entry. Only one outside the folder holds a path, so a repository can hold the file. */
-export function entryKeys(kind: AgentKind, id: string, { command, args }: Launcher, folder: string): Keys {
+/**
+ * Returns our keys of an entry. Only one outside the folder holds a path, so a repository can hold
+ * the file.
+ */
+export function entryKeys(
+  kind: AgentKind,
+  id: string,
+  { command, args }: Launcher,
+  folder: string,
+): Keys {
   const { isOfFolder, keys } = agents[kind];
   return keys(command, [...args, 'connect', ...(isOfFolder ? [] : ['-C', folder]), id]);
 }

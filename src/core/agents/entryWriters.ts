@@ -1,10 +1,29 @@
-/** Writes entries by the least change of a text. Without a possible change, the text stays, so the caller checks the result. */
+/**
+ * Writes entries by the least change of a text. Without a possible change, the text stays, so the
+ * caller checks the result.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
-import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
-import { applyEdits, insertAfter, insertAt, insertion, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
+import {
+  EditNodes,
+  endsInBlockScalar,
+  isAlias,
+  isAnchored,
+  isEmptyValue,
+  isMap,
+  isSeq,
+} from '../yaml/editNodes.js';
+import {
+  applyEdits,
+  insertAfter,
+  insertAt,
+  insertion,
+  scalarText,
+  valueEdit,
+  type Edits,
+} from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -12,37 +31,53 @@ import { readYaml } from '../yaml/yamlTree.js';
 export interface EntryChange {
   readonly name: string;
   readonly keys: Entries;
-  /** The existing entry without the keys that it loses. If undefined, `keys` are set in it, and the rest stays. */
+  /**
+   * The existing entry without the keys that it loses. If undefined, `keys` are set in it, and the
+   * rest stays.
+   */
   readonly rest?: Entries | undefined;
   readonly isNew: boolean;
 }
 
 /** @param text well-formed, or empty */
-export function withJsonEntries(text: string, container: string, changes: readonly EntryChange[]): string {
+export function withJsonEntries(
+  text: string,
+  container: string,
+  changes: readonly EntryChange[],
+): string {
   let result = text.trim() === '' ? '{}\n' : text;
   // Some programs write null for no servers.
-  if (nodeAt(result, [container])?.type !== 'object') result = withProperty(result, [], container, {});
+  if (nodeAt(result, [container])?.type !== 'object')
+    result = withProperty(result, [], container, {});
   for (const { name, keys, rest, isNew } of changes) {
     if (isNew || rest) result = withProperty(result, [container], name, { ...rest, ...keys });
-    else for (const [key, value] of Object.entries(keys)) result = withProperty(result, [container, name], key, value);
+    else
+      for (const [key, value] of Object.entries(keys))
+        result = withProperty(result, [container, name], key, value);
   }
   return result;
 }
 
-/** Sets a property. A new one goes behind the last: on a new line if the last one ends a line, else beside it. */
+/**
+ * Sets a property. A new one goes behind the last: on a new line if the last one ends a line, else
+ * beside it.
+ */
 function withProperty(text: string, path: readonly string[], key: string, value: unknown): string {
   const object = nodeAt(text, path);
   if (object?.type !== 'object') return text;
   const unit = /(?:^|\n)([ \t]+)["/]/.exec(text)?.[1] ?? '  ';
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
-  const json = (indent: string): string => JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
+  const json = (indent: string): string =>
+    JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
   const old = nodeAt(text, [...path, key]);
-  if (old) return text.slice(0, old.offset) + json(indentAt(text, old.offset)) + text.slice(endOf(old));
+  if (old)
+    return text.slice(0, old.offset) + json(indentAt(text, old.offset)) + text.slice(endOf(old));
   const last = object.children?.at(-1);
   const end = last ? endOf(last) : object.offset + 1;
   const comma = last && commaBehind(text, end);
   const from = comma === undefined ? end : comma + 1;
-  const lead = text.slice(0, end) + (last && comma === undefined ? ',' : '') + text.slice(end, from);
+  const lead =
+    text.slice(0, end) + (last && comma === undefined ? ',' : '') + text.slice(end, from);
   const trail = comma === undefined ? '' : ',';
   const line = last ? commentsBehind(text, from) : '';
   if (line === undefined || (last && !text.slice(object.offset, end).includes('\n'))) {
@@ -57,8 +92,11 @@ function withProperty(text: string, path: readonly string[], key: string, value:
 
 /** Returns the blanks and comments up to the end of the line, or undefined if the line goes on. */
 function commentsBehind(text: string, offset: number): string | undefined {
-  // A comment ends with the first end mark. An ambiguous pattern would try every way to read a line.
-  return /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
+  // A comment ends with the first end mark. An ambiguous pattern would try every way to read a
+  // line.
+  return /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(
+    text.slice(offset),
+  )?.[0];
 }
 
 function indentAt(text: string, offset: number): string {
@@ -75,8 +113,15 @@ function nodeAt(text: string, path: readonly string[]): Node | undefined {
   return root && findNodeAtLocation(root, [...path]);
 }
 
-/** Each entry is a table. Only the usual ways to write one are known. @param text well-formed, or empty */
-export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
+/**
+ * Each entry is a table. Only the usual ways to write one are known. @param text well-formed, or
+ * empty
+ */
+export function withTomlEntries(
+  text: string,
+  container: string,
+  changes: readonly EntryChange[],
+): string {
   // A file may have line breaks of both kinds.
   const end = text.includes('\r\n') ? '\r' : '';
   let lines = text.split('\n');
@@ -84,22 +129,39 @@ export function withTomlEntries(text: string, container: string, changes: readon
   if (last !== '') lines.push(last + end);
   for (const change of changes) {
     const { name, keys, isNew } = change;
-    const entries = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}${end}`);
+    const entries = Object.entries(keys).map(
+      ([key, value]) => `${key} = ${JSON.stringify(value)}${end}`,
+    );
     if (!isNew) lines = withKeys(lines, container, change, end);
-    else lines = [...lines, ...(lines.length > 0 ? [end] : []), `[${container}.${name}]${end}`, ...entries];
+    else
+      lines = [
+        ...lines,
+        ...(lines.length > 0 ? [end] : []),
+        `[${container}.${name}]${end}`,
+        ...entries,
+      ];
   }
   return `${lines.join('\n')}\n`;
 }
 
-function withKeys(lines: string[], container: string, { name, keys, rest }: EntryChange, lineEnd: string): string[] {
+function withKeys(
+  lines: string[],
+  container: string,
+  { name, keys, rest }: EntryChange,
+  lineEnd: string,
+): string[] {
   const written = [name, JSON.stringify(name), `'${name}'`].map(escapeRegExp).join('|');
-  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`);
+  const head = new RegExp(
+    `^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`,
+  );
   const start = lines.findIndex((line) => head.test(line)) + 1;
   if (start === 0) return lines;
   const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
   const next = found < 0 ? lines.length : found;
   const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
-  const table = lines.slice(start, next).filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
+  const table = lines
+    .slice(start, next)
+    .filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
   for (const [key, value] of Object.entries(keys).reverse()) {
     const own = new RegExp(
       `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,
@@ -107,7 +169,11 @@ function withKeys(lines: string[], container: string, { name, keys, rest }: Entr
     const at = table.findIndex((line) => own.test(line));
     const text = JSON.stringify(value);
     if (at < 0) table.unshift(`${key} = ${text}${lineEnd}`);
-    else table[at] = (table[at] ?? '').replace(own, (_, before: string, after: string) => before + text + after);
+    else
+      table[at] = (table[at] ?? '').replace(
+        own,
+        (_, before: string, after: string) => before + text + after,
+      );
   }
   return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }
@@ -121,17 +187,25 @@ export function readYamlRoot(text: string): Entries | undefined {
   return errors.length === 0 && isObject(value) ? value : undefined;
 }
 
-/** Returns the entries of a list by their names, or undefined unless it is a list of maps with unique names. */
+/**
+ * Returns the entries of a list by their names, or undefined unless it is a list of maps with
+ * unique names.
+ */
 export function namedEntries(list: unknown): Readonly<Record<string, Entries>> | undefined {
   if (!Array.isArray(list)) return undefined;
   const entries = list.map((item: unknown) => [asFields(item)['name'], item] as const);
   const names = new Set(entries.map(([name]) => name));
-  const isNamed = entries.every(([name]) => typeof name === 'string') && names.size === entries.length;
+  const isNamed =
+    entries.every(([name]) => typeof name === 'string') && names.size === entries.length;
   return isNamed ? (Object.fromEntries(entries) as Readonly<Record<string, Entries>>) : undefined;
 }
 
 /** The servers are a list of maps with `name`. @param text well-formed */
-export function withYamlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
+export function withYamlEntries(
+  text: string,
+  container: string,
+  changes: readonly EntryChange[],
+): string {
   return changes.reduce((result, { name, keys, rest, isNew }) => {
     const entry = { name, ...keys };
     return isNew ? appended(result, container, entry) : replaced(result, container, entry, rest);
@@ -144,9 +218,12 @@ function appended(text: string, container: string, entry: Entries): string {
   const { lineBreak } = nodes;
   const lines = linesOf(entry);
   const flow = JSON.stringify(entry);
-  const block = lines.map((line, index) => `${lineBreak}  ${index === 0 ? '- ' : '  '}${line}`).join('');
+  const block = lines
+    .map((line, index) => `${lineBreak}  ${index === 0 ? '- ' : '  '}${line}`)
+    .join('');
   const place = nodes.pairOf(nodes.root, container);
-  if (!place) return `${text}${text === '' || text.endsWith('\n') ? '' : lineBreak}${container}:${block}${lineBreak}`;
+  if (!place)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : lineBreak}${container}:${block}${lineBreak}`;
   const list = place.pair.value;
   if (isEmptyValue(list) && place.map.flow !== true) {
     return applyEdits(text, [insertion(nodes.lineEnd(nodes.afterColon(place.pair)), block)]);
@@ -154,13 +231,26 @@ function appended(text: string, container: string, entry: Entries): string {
   if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${flow}]`) ?? []);
   const [first = '', ...rest] = lines;
   const item = [`- ${first}`, ...rest.map((line) => `  ${line}`)];
-  return applyEdits(text, (!endsInBlockScalar(list) && insertAt(nodes, list, list.items.length, item, flow)) || []);
+  return applyEdits(
+    text,
+    (!endsInBlockScalar(list) && insertAt(nodes, list, list.items.length, item, flow)) || [],
+  );
 }
 
-/** Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's additions. */
-function replaced(text: string, container: string, entry: Entries, rest: Entries | undefined): string {
+/**
+ * Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's
+ * additions.
+ */
+function replaced(
+  text: string,
+  container: string,
+  entry: Entries,
+  rest: Entries | undefined,
+): string {
   const held = readYamlRoot(text)?.[container];
-  const index = Array.isArray(held) ? held.findIndex((each) => asFields(each)['name'] === entry['name']) : -1;
+  const index = Array.isArray(held)
+    ? held.findIndex((each) => asFields(each)['name'] === entry['name'])
+    : -1;
   const itemIn = (nodes: EditNodes | undefined): unknown => {
     const list = nodes?.pairOf(nodes.root, container)?.pair.value;
     return isSeq(list) ? list.items[index] : undefined;

@@ -1,4 +1,7 @@
-/** Plans entries for toolsets in an agent's file (G6). All else in it stays, and no entry holds a token. Pure. */
+/**
+ * Plans entries for toolsets in an agent's file (G6). All else in it stays, and no entry holds a
+ * token. Pure.
+ */
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
@@ -9,7 +12,13 @@ import { difference } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
-import { namedEntries, readYamlRoot, withJsonEntries, withTomlEntries, withYamlEntries } from './entryWriters.js';
+import {
+  namedEntries,
+  readYamlRoot,
+  withJsonEntries,
+  withTomlEntries,
+  withYamlEntries,
+} from './entryWriters.js';
 import type { Entries, EntryChange } from './entryWriters.js';
 
 interface EntriesRequest {
@@ -29,12 +38,21 @@ type PlannedEntry = Readonly<{ id: string; name: string; change: keyof typeof wo
 export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
 /** Keys for the person's preference. They do not change the target. */
-const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
+const preferences: readonly string[] = [
+  'timeout',
+  'startup_timeout_sec',
+  'tool_timeout_sec',
+  'tools',
+];
 
-/** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
-const ofAddress = 'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
-  ' ',
-);
+/**
+ * Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be
+ * another server.
+ */
+const ofAddress =
+  'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
+    ' ',
+  );
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
@@ -51,26 +69,44 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const isSet = (key: string, value: unknown): boolean =>
-      (preferences.includes(key) && key in there) || canonicalJson(there[key]) === canonicalJson(value);
-    const keys = Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
+      (preferences.includes(key) && key in there) ||
+      canonicalJson(there[key]) === canonicalJson(value);
+    const keys = Object.fromEntries(
+      Object.entries(own).filter(([key, value]) => !isSet(key, value)),
+    );
     const rest = without(there, ...ofAddress);
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    if (!isSame) changes.push({ name, keys, rest: isShorter ? rest : undefined, isNew: held === undefined });
+    if (!isSame)
+      changes.push({ name, keys, rest: isShorter ? rest : undefined, isNew: held === undefined });
     wanted.set(name, { ...rest, ...keys });
   }
   const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
   const expected =
-    changes.length === 0 ? before.root : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
+    changes.length === 0
+      ? before.root
+      : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
   const reached = readEntries(after, agent);
   if (typeof reached === 'string' || canonicalJson(reached.root) !== canonicalJson(expected)) {
-    return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
+    return {
+      kind: 'impossible',
+      reason: `${label} cannot be changed without touching other parts of it`,
+    };
   }
-  return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
+  return {
+    kind: 'planned',
+    entries: planned,
+    edits: difference(text, after),
+    after,
+    report: report(request, planned),
+  };
 }
 
-/** True if an entry leads to the toolset of this folder. Entries with other credentials belong to other programs. */
+/**
+ * True if an entry leads to the toolset of this folder. Entries with other credentials belong to
+ * other programs.
+ */
 function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
   if (toolsetOf(entry) !== id) return false;
   const started = connectOf(entry);
@@ -84,7 +120,10 @@ function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesReques
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
 
 /** Returns the whole file and our part of it, or a phrase that says why it cannot be read. */
-function readEntries(text: string, agent: Agent): { readonly root: Entries; readonly entries: Entries } | string {
+function readEntries(
+  text: string,
+  agent: Agent,
+): { readonly root: Entries; readonly entries: Entries } | string {
   const { form, container, program } = agent;
   // A file with only servers would hide the program's default models.
   const models = `the file does not exist yet. ${program} keeps its models in it, so set up its models first`;
@@ -94,20 +133,28 @@ function readEntries(text: string, agent: Agent): { readonly root: Entries; read
     if (!root) return 'it is not YAML';
     const named = namedEntries(root[container] ?? []);
     if (!named) return `\`${container}\` is not a list of servers that each have a name`;
-    const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
+    const entries = Object.fromEntries(
+      Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]),
+    );
     return { root: { ...root, [container]: entries }, entries };
   }
   const read = readSource(text, form);
   if (typeof read === 'string') return read;
   const entries = read.root[container] ?? {};
-  return isObject(entries) ? { root: read.root, entries } : `\`${container}\` is not a map of servers`;
+  return isObject(entries)
+    ? { root: read.root, entries }
+    : `\`${container}\` is not a map of servers`;
 }
 
-/** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */
+/**
+ * The toolset's own name if it is free: a program that finds a toolset in two places takes equal
+ * names for one server.
+ */
 function freeName(id: string, taken: readonly string[]): string {
   const names = new Set(taken.map((name) => name.toLowerCase()));
   let free = id;
-  for (let number = 1; names.has(free.toLowerCase()); number++) free = `${id}-toolset${number > 1 ? `-${number}` : ''}`;
+  for (let number = 1; names.has(free.toLowerCase()); number++)
+    free = `${id}-toolset${number > 1 ? `-${number}` : ''}`;
   return free;
 }
 
@@ -122,7 +169,9 @@ function report(request: EntriesRequest, planned: readonly PlannedEntry[]): stri
     ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
     : `They hold the path of this folder, because ${label} is for your whole machine.`;
   return [
-    ...planned.map(({ id, name, change }) => oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`)),
+    ...planned.map(({ id, name, change }) =>
+      oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`),
+    ),
     '',
     `${source} ${file}`,
     '',

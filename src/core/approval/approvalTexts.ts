@@ -5,7 +5,10 @@ import type { LaunchDescription, LaunchPart } from './fingerprint.js';
 import { shellWord } from '../base/paths.js';
 import { shortList } from '../base/text.js';
 
-/** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
+/**
+ * The width of the labels. It is the same in all documents, so that a comparison shows no other
+ * difference.
+ */
 const widest = 'environment'.length;
 
 export interface PendingLaunch {
@@ -28,7 +31,9 @@ export function approveCommand(servers: string, folder?: string): string {
 }
 
 export function launchLines({ parts }: LaunchDescription): string[] {
-  return parts.map((part) => [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '));
+  return parts.map((part) =>
+    [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '),
+  );
 }
 
 /** The whole digest distinguishes a masked value from every other one. */
@@ -37,7 +42,10 @@ function maskNote({ digest }: LaunchPart, isChanged: boolean): string[] {
 }
 
 /** The first `--token=•••` is compared with the first of the earlier launch, and so on. */
-function changedValues(now: LaunchDescription, before: LaunchDescription | undefined): ReadonlySet<LaunchPart> {
+function changedValues(
+  now: LaunchDescription,
+  before: LaunchDescription | undefined,
+): ReadonlySet<LaunchPart> {
   const left = before?.parts.filter(({ digest }) => digest !== undefined) ?? [];
   const changed = now.parts.filter(({ label, shown, digest }) => {
     const at = left.findIndex((other) => other.label === label && other.shown === shown);
@@ -47,7 +55,10 @@ function changedValues(now: LaunchDescription, before: LaunchDescription | undef
   return new Set(changed);
 }
 
-export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
+export function question(
+  pending: readonly PendingLaunch[],
+  fileLabel: (file: string) => string,
+): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
   const servers = pending.map(({ launch }) => `“${launch.server}”`);
   const names = shortList(servers, 5);
@@ -56,7 +67,9 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   if (only && !second) {
     const wants = only.before ? 'has changed since you approved it, and wants' : 'wants';
     const sentence = inert`The MCP server ${names} of ${files} ${wants} to start.`;
-    return only.isServed ? inert`${sentence} Until you approve it, its previous definition serves.` : sentence;
+    return only.isServed
+      ? inert`${sentence} Until you approve it, its previous definition serves.`
+      : sentence;
   }
   const some = changed === 0 ? '' : `, ${changed} of them changed since your approval`;
   const what = changed === pending.length ? ' and have changed since you approved them' : some;
@@ -64,7 +77,10 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
 }
 
 /** The editor compares the document with the one for the last approved launches, line by line. */
-export function reviewTexts(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Review {
+export function reviewTexts(
+  pending: readonly PendingLaunch[],
+  fileLabel: (file: string) => string,
+): Review {
   const isCompared = pending.some(({ before }) => before);
   return reviewOf(head, pending, isCompared, ({ launch, before }, isNow, width) => {
     const shown = isNow ? launch : before;
@@ -80,7 +96,12 @@ export function reviewTexts(pending: readonly PendingLaunch[], fileLabel: (file:
 
 type Section<One> = (one: One, isNow: boolean, width: number) => readonly string[];
 
-export function reviewOf<One>(head: string, all: readonly One[], isCompared: boolean, section: Section<One>): Review {
+export function reviewOf<One>(
+  head: string,
+  all: readonly One[],
+  isCompared: boolean,
+  section: Section<One>,
+): Review {
   const width = isCompared ? halfWidth : pageWidth;
   const document = (isNow: boolean): string =>
     head + all.map((one) => section(one, isNow, width).join('\n')).join('\n');
@@ -97,11 +118,18 @@ show what the programs do.
 
 `;
 
-/** Returns undefined for a long text, and if a part is gone or new, because only a comparison shows that. */
+/**
+ * Returns undefined for a long text, and if a part is gone or new, because only a comparison shows
+ * that.
+ */
 export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
   const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);
-  const marked = launchLines(launch).map((line, index) => (line === known[index] ? line : `${line}   ← changed`));
-  return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : inertLines(marked.join('\n'));
+  const marked = launchLines(launch).map((line, index) =>
+    line === known[index] ? line : `${line}   ← changed`,
+  );
+  return marked.length > 14 || marked.some((line) => line.length > 160)
+    ? undefined
+    : inertLines(marked.join('\n'));
 }

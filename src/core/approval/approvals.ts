@@ -1,10 +1,16 @@
-/** The core asks its shell which launches may start (S1). The shell knows the person's approvals and settings. */
+/**
+ * The core asks its shell which launches may start (S1). The shell knows the person's approvals and
+ * settings.
+ */
 import type { Event } from '../base/events.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 
 export interface Approvals {
-  /** The verdict stays the same until `onDidChange`. `notAsked` means that it may start without a question. */
+  /**
+   * The verdict stays the same until `onDidChange`. `notAsked` means that it may start without a
+   * question.
+   */
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
   /** Returns false if an approval of this launch ends with its process (S1h). */
   isKept(launch: LaunchDescription): boolean;
@@ -19,7 +25,10 @@ export function launchOf(server: ConfiguredServer | undefined): LaunchDescriptio
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
 }
 
-export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
+export function judgeLaunch(
+  definition: ServerDefinition,
+  approvals: Approvals | undefined,
+): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);
   const kind = approvals.judge(launch);

@@ -1,9 +1,10 @@
 /**
- * Describes a launch for an approval (S1), with all that decides what runs, and gives it a fingerprint. It leaves out the
- * values behind references, because the person changes those and not the workspace, and the values of `envFile` that a
- * person may exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do not count.
- * Invariants: two launches with one fingerprint start the same, except for those values; with one fingerprint of their
- * worktrees, they differ only in the root. A description has only the digest of a masked value.
+ * Describes a launch for an approval (S1), with all that decides what runs, and gives it a
+ * fingerprint. It leaves out the values behind references, because the person changes those and not
+ * the workspace, and the values of `envFile` that a person may exchange. Filters, transforms, time
+ * limits, `enabled`, the order of maps and comments do not count. Invariants: two launches with one
+ * fingerprint start the same, except for those values; with one fingerprint of their worktrees,
+ * they differ only in the root. A description has only the digest of a masked value.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -12,7 +13,14 @@ import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
 import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
-import type { EnvFile, Launch, OAuthSettings, Reference, ServerDefinition, Value } from '../config/model.js';
+import type {
+  EnvFile,
+  Launch,
+  OAuthSettings,
+  Reference,
+  ServerDefinition,
+  Value,
+} from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import { maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
@@ -29,12 +37,18 @@ export interface LaunchPart {
 
 export interface LaunchDescription {
   readonly server: string;
-  /** The absolute path of its file in the real folder, so that links to one folder count as the same. */
+  /**
+   * The absolute path of its file in the real folder, so that links to one folder count as the
+   * same.
+   */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
   readonly directory?: string;
   readonly fingerprint: string;
-  /** The Git worktree of the source. Its fingerprint is the same in all worktrees, and absent if a path leads out. */
+  /**
+   * The Git worktree of the source. Its fingerprint is the same in all worktrees, and absent if a
+   * path leads out.
+   */
   readonly worktree?: WorktreePlace & { readonly fingerprint?: string };
 }
 
@@ -48,16 +62,25 @@ export const describeLaunch = perObject((definition: ServerDefinition): LaunchDe
   return { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
 });
 
-function inWorktree(launch: Launch, server: string, source: string): Pick<LaunchDescription, 'worktree'> {
+function inWorktree(
+  launch: Launch,
+  server: string,
+  source: string,
+): Pick<LaunchDescription, 'worktree'> {
   const found = worktreeOf(source);
   if (!found) return {};
   const { root, ...place } = found;
   const moved = relocated(launch, root);
   const names = [place.repository, server, place.within];
-  return { worktree: { ...place, ...(moved && { fingerprint: printOf(moved, names).fingerprint }) } };
+  return {
+    worktree: { ...place, ...(moved && { fingerprint: printOf(moved, names).fingerprint }) },
+  };
 }
 
-function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
+function printOf(
+  launch: Launch,
+  names: readonly string[],
+): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
   const parts = partsOf(launch, (of, value) => hash([...names, of, value]));
   const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
   return { parts, fingerprint: hash([...names, ...texts]) };
@@ -66,20 +89,28 @@ function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescripti
 function withRealPaths(launch: Launch): Launch {
   if (launch.transport !== 'stdio') return launch;
   const { cwd, envFile } = launch;
-  return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
+  return {
+    ...launch,
+    cwd: realPath(cwd),
+    ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }),
+  };
 }
 
 type Digest = (of: string, value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const plain = (label: LaunchPart['label'], value: string): LaunchPart => ({ label, shown: written(value) });
+  const plain = (label: LaunchPart['label'], value: string): LaunchPart => ({
+    label,
+    shown: written(value),
+  });
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, Value>): LaunchPart[] =>
     sorted(map).map(([name, value]) => valuePart(label, name, value, digest));
   const transport = plain('transport', launch.transport);
   if (launch.transport === 'stdio') {
     return [
       transport,
-      // The program and its folder are never masked, because nothing else shows whether they are right.
+      // The program and its folder are never masked, because nothing else shows whether they are
+      // right.
       plain('command', launch.command),
       ...(launch.programs ?? []).map((file) => plain('program', file)),
       ...launch.args.map((value) => valuePart('argument', undefined, value, digest)),
@@ -89,7 +120,11 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
     ];
   }
   const { url, headers, sessionId, oauth } = launch;
-  const session: LaunchPart = { label: 'session id', shown: mask, digest: digest('session id', sessionId) };
+  const session: LaunchPart = {
+    label: 'session id',
+    shown: mask,
+    digest: digest('session id', sessionId),
+  };
   return [
     transport,
     valuePart('address', undefined, url, digest),
@@ -99,7 +134,10 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
   ];
 }
 
-/** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
+/**
+ * Variables decide what runs, as those in `env` do. But a person may exchange a secret without a
+ * question.
+ */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
   return [
@@ -132,7 +170,12 @@ function signInParts(oauth: OAuthSettings, digest: Digest): LaunchPart[] {
 type ValueLabel = 'argument' | 'address' | 'environment' | 'header' | 'sign-in';
 
 /** @param name undefined for an argument and an address */
-function valuePart(label: ValueLabel, name: string | undefined, value: Value, digest: Digest): LaunchPart {
+function valuePart(
+  label: ValueLabel,
+  name: string | undefined,
+  value: Value,
+  digest: Digest,
+): LaunchPart {
   if (value.kind === 'reference') return referencePart(label, name, value, digest);
   const text = value.value;
   if (name === undefined) {
@@ -152,7 +195,10 @@ function referencePart(
   digest: Digest,
 ): LaunchPart {
   let isMasked = false;
-  /** The form is unambiguous: no output can look like another number of arguments or like the text around it. */
+  /**
+   * The form is unambiguous: no output can look like another number of arguments or like the text
+   * around it.
+   */
   const outputOf = (argv: readonly string[]): string => {
     const words = argv.map((word) => {
       const masked = maskedArgument(word);
@@ -179,7 +225,11 @@ function referencePart(
   if (!isMasked) return { label, shown };
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
   const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argv]);
-  return { label, shown, digest: digest(name === undefined ? label : `prefix of ${label} ${name}`, whole) };
+  return {
+    label,
+    shown,
+    digest: digest(name === undefined ? label : `prefix of ${label} ${name}`, whole),
+  };
 }
 
 /** Masks a text around a reference, a whole argument and a whole address. */
@@ -191,8 +241,15 @@ function maskedAround(label: ValueLabel, name: string | undefined, text: string)
   return /^[A-Za-z]{1,12} $/.test(text) ? text : mask;
 }
 
-/** Every variable may decide what runs, so a whole value is masked only if its name marks a secret. */
-function variablePart(label: 'environment' | 'env file', name: string, value: string, digest: Digest): LaunchPart {
+/**
+ * Every variable may decide what runs, so a whole value is masked only if its name marks a secret.
+ */
+function variablePart(
+  label: 'environment' | 'env file',
+  name: string,
+  value: string,
+  digest: Digest,
+): LaunchPart {
   const masked = maskedVariable(name, value);
   if (masked === value) return { label, shown: `${written(name)} = ${quoted(value)}` };
   const shown = `${written(name)} = ${masked === mask ? mask : quoted(masked)}`;
@@ -203,9 +260,14 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
   return [...map].sort(([a], [b]) => byCodeUnits(a, b));
 }
 
-/** Writes a value without quotes if it is unambiguous, and otherwise in quotes. No value can look like a mask. */
+/**
+ * Writes a value without quotes if it is unambiguous, and otherwise in quotes. No value can look
+ * like a mask.
+ */
 function written(value: string, isMasked = false): string {
-  return /^[\w@%+=:,./\\~*-]+$/.test(isMasked ? value.replaceAll(mask, '') || '-' : value) ? value : quoted(value);
+  return /^[\w@%+=:,./\\~*-]+$/.test(isMasked ? value.replaceAll(mask, '') || '-' : value)
+    ? value
+    : quoted(value);
 }
 
 function hash(values: readonly string[]): string {

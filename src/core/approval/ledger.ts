@@ -1,8 +1,9 @@
 /**
- * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a return to an earlier launch
- * needs no new question. Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file,
- * or the folder is another user's, only approvals of this process count. A text that was not understood approves nothing,
- * and no write replaces it.
+ * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a
+ * return to an earlier launch needs no new question. Invariant: a folder cannot approve itself. If
+ * the store lies inside the folder of a config file, or the folder is another user's, only
+ * approvals of this process count. A text that was not understood approves nothing, and no write
+ * replaces it.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
@@ -36,7 +37,10 @@ interface ApprovalLedgerDeps {
   readonly startsRevoked?: boolean;
   readonly isUsersOwn?: (file: string) => boolean;
   readonly isInWorkspace?: (folder: string) => boolean;
-  /** Called after a revocation when the server no longer serves, so that none of its offers is noted again. */
+  /**
+   * Called after a revocation when the server no longer serves, so that none of its offers is noted
+   * again.
+   */
   readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
@@ -80,7 +84,8 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.ended.add(
       store.onDidChange(() => {
         const { content } = store;
-        if (content.kind === 'unreadable') this.state = { kind: 'unusable', reason: content.reason };
+        if (content.kind === 'unreadable')
+          this.state = { kind: 'unusable', reason: content.reason };
         else this.state = understood(content.kind === 'text' ? content.text : empty);
         this.changes.fire();
       }),
@@ -114,21 +119,34 @@ export class ApprovalLedger implements Approvals, Disposable {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     const known = this.known(folderOf(launch.source));
     const isApproved = known.some(({ fingerprint }) => fingerprint === launch.fingerprint);
-    return isApproved || known.some((other) => this.isShared(launch, other)) ? 'approved' : 'pending';
+    return isApproved || known.some((other) => this.isShared(launch, other))
+      ? 'approved'
+      : 'pending';
   }
 
-  /** Both folders must still be worktrees of the repository, because another one may be in its place now (S1k). */
+  /**
+   * Both folders must still be worktrees of the repository, because another one may be in its place
+   * now (S1k).
+   */
   private isShared({ source, worktree }: LaunchDescription, other: LaunchDescription): boolean {
-    if (worktree?.fingerprint === undefined || worktree.fingerprint !== other.worktree?.fingerprint) return false;
+    if (worktree?.fingerprint === undefined || worktree.fingerprint !== other.worktree?.fingerprint)
+      return false;
     if (!this.known(folderOf(other.source)).includes(other)) return false;
-    return [source, other.source].every((file) => worktreeOf(file)?.repository === worktree.repository);
+    return [source, other.source].every(
+      (file) => worktreeOf(file)?.repository === worktree.repository,
+    );
   }
 
-  /** The person wrote these. They are asked once about each folder of the workspace in which one runs. */
+  /**
+   * The person wrote these. They are asked once about each folder of the workspace in which one
+   * runs.
+   */
   private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     const { source, directory } = launch;
     if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
-    const isApproved = this.known(directory).some((other) => other.source === source && other.directory === directory);
+    const isApproved = this.known(directory).some(
+      (other) => other.source === source && other.directory === directory,
+    );
     return isApproved ? 'approved' : 'pending';
   }
 
@@ -137,7 +155,9 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   isKept({ source, directory }: LaunchDescription): boolean {
-    return !this.isDistrusted(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source));
+    return !this.isDistrusted(
+      this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source),
+    );
   }
 
   /** Approves exactly these launches until this process ends, whatever the servers are now. */
@@ -154,7 +174,10 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
-  /** Forgets every approval of this server in all worktrees, and its offers. Resolves when that is stored. */
+  /**
+   * Forgets every approval of this server in all worktrees, and its offers. Resolves when that is
+   * stored.
+   */
   async revoke(server: ApprovedServer): Promise<void> {
     // A later product could take an unknown entry of the server for its approval.
     const isOther = (one: unknown): boolean => !isServer(one) || !sameServer(one, server);
@@ -184,14 +207,19 @@ export class ApprovalLedger implements Approvals, Disposable {
 
   /** An unusable store does not say what was revoked. */
   private mayBeRevoked(launch: LaunchDescription): boolean {
-    return this.state.kind === 'unusable' || this.state.revoked.some((one) => sameServer(one, launch));
+    return (
+      this.state.kind === 'unusable' || this.state.revoked.some((one) => sameServer(one, launch))
+    );
   }
 
   private known(folder: string): readonly LaunchDescription[] {
     return this.isDistrusted(folder) ? this.here : [...this.launches, ...this.here];
   }
 
-  /** Such a folder could bring its own approvals, or another user made it where the person's was (S1h). */
+  /**
+   * Such a folder could bring its own approvals, or another user made it where the person's was
+   * (S1h).
+   */
   private isDistrusted(folder: string): boolean {
     return isBelow(this.deps.store.path, folder) || ![folder, `${folder}/.minds`].every(isPersons);
   }
@@ -217,7 +245,8 @@ function withApproved(whole: Whole, approved: readonly LaunchDescription[]): Who
     const surplus = new Set(own.slice(0, -mostLaunches));
     approvals = approvals.filter((one) => !surplus.has(one));
   }
-  const isApproved = (one: unknown): boolean => isServer(one) && approved.some((other) => sameServer(one, other));
+  const isApproved = (one: unknown): boolean =>
+    isServer(one) && approved.some((other) => sameServer(one, other));
   return { ...whole, approvals, revoked: whole.revoked.filter((one) => !isApproved(one)) };
 }
 
@@ -227,7 +256,8 @@ function understood(text: string): Stored {
   if (!isObject(stored)) return unusable('it is no whole JSON object');
   const { version, approvals, revoked = [] } = stored;
   if (version !== 1) return unusable('another version of MCP Toolsets wrote it');
-  if (!Array.isArray(approvals) || !Array.isArray(revoked)) return unusable('it has no list of approvals');
+  if (!Array.isArray(approvals) || !Array.isArray(revoked))
+    return unusable('it has no list of approvals');
   return usable({ ...stored, approvals, revoked });
 }
 
@@ -241,18 +271,26 @@ export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
 }
 
 function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer): string {
-  return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
+  return JSON.stringify([
+    server,
+    ...(worktree ? [worktree.repository, worktree.within] : [source]),
+  ]);
 }
 
 function isServer(value: unknown): value is ApprovedServer {
   if (!hasFields(value, { server: 'string', source: 'string', worktree: 'object?' })) return false;
   const { worktree } = value;
-  const isPlace = hasFields(worktree, { repository: 'string', within: 'string', fingerprint: 'string?' });
+  const isPlace = hasFields(worktree, {
+    repository: 'string',
+    within: 'string',
+    fingerprint: 'string?',
+  });
   return worktree === undefined || isPlace;
 }
 
 function isDescription(value: unknown): value is LaunchDescription {
-  if (!isServer(value) || !hasFields(value, { fingerprint: 'string', parts: 'object' })) return false;
+  if (!isServer(value) || !hasFields(value, { fingerprint: 'string', parts: 'object' }))
+    return false;
   const part = { label: 'string', shown: 'string', digest: 'string?' } as const;
   return Array.isArray(value['parts']) && value['parts'].every((one) => hasFields(one, part));
 }

@@ -1,8 +1,8 @@
 /**
- * Keeps the first offer of each approved launch and the changes that a person has accepted (S3), in the storage of the
- * workspace. An entry with an error counts as not seen yet. Invariant: a person accepts exactly the `OfferChange` that they
- * saw, whatever the server offers now. A store that was not understood is no baseline: everything counts as changed, and
- * no write replaces it.
+ * Keeps the first offer of each approved launch and the changes that a person has accepted (S3), in
+ * the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
+ * accepts exactly the `OfferChange` that they saw, whatever the server offers now. A store that was
+ * not understood is no baseline: everything counts as changed, and no write replaces it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -53,7 +53,10 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   kinds: readonly ReviewedKind[];
   /** Differs after each change of the baseline, also from the number of any other baseline. */
   version: number;
-  /** Its present offer to all conversations. If one name has several forms, one that was not accepted counts. */
+  /**
+   * Its present offer to all conversations. If one name has several forms, one that was not
+   * accepted counts.
+   */
   listed: Map<string, ReviewedOffer>;
   redact: Redact;
   readonly toKeep: Map<string, ReviewedOffer>;
@@ -75,7 +78,9 @@ export class OfferLedger implements Disposable {
   readonly isUsable: boolean;
   private versions = 0;
 
-  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
+  /**
+   * Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed.
+   */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: OfferLedgerDeps) {
@@ -85,19 +90,29 @@ export class OfferLedger implements Disposable {
       this.launches.set(seen.fingerprint, seen);
   }
 
-  /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
-  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact, order: SeenLaunch['order'] = []): void {
+  /**
+   * Notes every present offer of a launch, the common list first. The first one noted is the
+   * baseline.
+   */
+  note(
+    launch: ReviewedLaunch,
+    all: readonly ReviewedOffers[],
+    redact: Redact,
+    order: SeenLaunch['order'] = [],
+  ): void {
     const seen = this.launches.get(launch.fingerprint) ?? seenLaunch(launch);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
-    if (seen.kinds.length < allKinds.length) this.begin(seen, (this.isUsable && all[0]) || new Map());
+    if (seen.kinds.length < allKinds.length)
+      this.begin(seen, (this.isUsable && all[0]) || new Map());
     if (order !== seen.order && !sameJson(order, seen.order)) this.store();
     seen.order = order;
     seen.redact = redact;
     seen.listed = new Map();
     for (const list of all) {
       for (const [of, offer] of list) {
-        if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0) seen.listed.set(of, offer);
+        if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0)
+          seen.listed.set(of, offer);
       }
     }
   }
@@ -115,7 +130,9 @@ export class OfferLedger implements Disposable {
   }
 
   /** Returns the baselines of a server's launches. */
-  baselinesOf(server: ApprovedServer): readonly Pick<SeenLaunch, 'fingerprint' | 'declared' | 'prints' | 'version'>[] {
+  baselinesOf(
+    server: ApprovedServer,
+  ): readonly Pick<SeenLaunch, 'fingerprint' | 'declared' | 'prints' | 'version'>[] {
     return [...this.launches.values()].filter((seen) => sameServer(seen, server));
   }
 
@@ -169,9 +186,12 @@ export class OfferLedger implements Disposable {
     this.changes.fire();
   }
 
-  /** Forgets a server without approval. Its first list after the next approval becomes the baseline. */
+  /**
+   * Forgets a server without approval. Its first list after the next approval becomes the baseline.
+   */
   forget(server: ApprovedServer): void {
-    for (const [fingerprint, seen] of this.launches) if (sameServer(seen, server)) this.launches.delete(fingerprint);
+    for (const [fingerprint, seen] of this.launches)
+      if (sameServer(seen, server)) this.launches.delete(fingerprint);
     this.store();
     this.changes.fire();
   }
@@ -217,7 +237,12 @@ export class OfferLedger implements Disposable {
 }
 
 function seenLaunch(
-  { fingerprint, server, source, declared }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
+  {
+    fingerprint,
+    server,
+    source,
+    declared,
+  }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
   kinds: SeenLaunch['kinds'] = [],
   order: SeenLaunch['order'] = [],
 ): SeenLaunch {
@@ -226,11 +251,18 @@ function seenLaunch(
   return { ...of, ...noOffers, kinds, order, version: 0, redact: () => '' };
 }
 
-/** To look for secrets in a longer text would hold up the event loop (P10). Its offer is kept without its text. */
+/**
+ * To look for secrets in a longer text would hold up the event loop (P10). Its offer is kept
+ * without its text.
+ */
 const longestText = 256 * 1024;
 const ofOneTurn = 128 * 1024;
 
-async function keep(offers: ReviewedOffers, redact: Redact, kept: Map<string, KeptText>): Promise<void> {
+async function keep(
+  offers: ReviewedOffers,
+  redact: Redact,
+  kept: Map<string, KeptText>,
+): Promise<void> {
   let looked = 0;
   for (const [of, { print, text }] of offers) {
     const plain = text();
@@ -256,27 +288,47 @@ const keys = {
 } as const;
 const allKinds = Object.keys(keys) as ReviewedKind[];
 
-function writtenLaunch({ fingerprint, server, source, declared, prints, order }: SeenLaunch): unknown {
+function writtenLaunch({
+  fingerprint,
+  server,
+  source,
+  declared,
+  prints,
+  order,
+}: SeenLaunch): unknown {
   const all = allKinds.map((kind) => {
     const own = [...prints.values()].filter((one) => one.kind === kind);
     return [keys[kind], own.map(({ original, print }) => [original, ...print])];
   });
   const kept = order.join().length > longestOrder ? [] : order;
-  return { fingerprint, server, source, declared, order: kept, ...(Object.fromEntries(all) as object) };
+  return {
+    fingerprint,
+    server,
+    source,
+    declared,
+    order: kept,
+    ...(Object.fromEntries(all) as object),
+  };
 }
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
   const { fingerprint, server, source, declared, order } = written;
-  if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
+  if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string')
+    return [];
   const rows = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
-  // An earlier version knew no baseline of resources. Without another list, its kind counts as changed.
-  const kinds = allKinds.filter((kind) => kind !== 'resource' || Array.isArray(written[keys.resource]));
+  // An earlier version knew no baseline of resources. Without another list, its kind counts as
+  // changed.
+  const kinds = allKinds.filter(
+    (kind) => kind !== 'resource' || Array.isArray(written[keys.resource]),
+  );
   const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
   const seen = seenLaunch(of, kinds, rows as SeenTool[]);
   for (const kind of allKinds) {
     const entries = written[keys[kind]];
-    for (const [original, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
+    for (const [original, ...print] of Array.isArray(entries)
+      ? entries.filter(Array.isArray)
+      : []) {
       if (typeof original !== 'string' || !isPrint(kind, print)) continue;
       const offer = { kind, original, print };
       seen.prints.set(keyOf(offer), offer);

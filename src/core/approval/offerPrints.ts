@@ -1,4 +1,7 @@
-/** The parts of a server's offer on which an approval relies (S3), each as a hash. The order of keys does not count. */
+/**
+ * The parts of a server's offer on which an approval relies (S3), each as a hash. The order of keys
+ * does not count.
+ */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isTexts } from '../base/isObject.js';
@@ -6,7 +9,12 @@ import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride } from '../config/model.js';
 import { uriOf } from '../tools/catalogue.js';
-import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
+import type {
+  OfferedPrompt,
+  OfferedResource,
+  OfferedTemplate,
+  OfferedTool,
+} from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 
 /** The parts of each kind of offer, in the order of their hashes. */
@@ -53,7 +61,13 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
   return {
     kind: 'tool',
     original: name,
-    print: [[title, description, shownTitle], [inputSchema, outputSchema], hints, [ui], [undefined]].map(hash),
+    print: [
+      [title, description, shownTitle],
+      [inputSchema, outputSchema],
+      hints,
+      [ui],
+      [undefined],
+    ].map(hash),
     text: () => [
       ...said('title', title),
       ...said('title that is shown', shownTitle),
@@ -77,27 +91,38 @@ export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer =
     kind: 'prompt',
     original: name,
     print: [hash([title, description]), hash([taken])],
-    text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
-  };
-});
-
-export const reviewedResource = perObject((one: OfferedResource | OfferedTemplate): ReviewedOffer => {
-  const { name, title, description, mimeType } = one;
-  return {
-    kind: 'resource',
-    original: uriOf(one),
-    print: [[name, title], [description], [mimeType]].map(hash),
     text: () => [
-      ...said('name', name),
       ...said('title', title),
       ...said('description', description),
-      ...said('media type', mimeType),
+      ...laidOut('arguments', taken),
     ],
   };
 });
 
+export const reviewedResource = perObject(
+  (one: OfferedResource | OfferedTemplate): ReviewedOffer => {
+    const { name, title, description, mimeType } = one;
+    return {
+      kind: 'resource',
+      original: uriOf(one),
+      print: [[name, title], [description], [mimeType]].map(hash),
+      text: () => [
+        ...said('name', name),
+        ...said('title', title),
+        ...said('description', description),
+        ...said('media type', mimeType),
+      ],
+    };
+  },
+);
+
 export function reviewedInstructions(text: string): ReviewedOffer {
-  return { kind: 'instructions', original: '', print: [hash([text])], text: () => said('text', text) };
+  return {
+    kind: 'instructions',
+    original: '',
+    print: [hash([text])],
+    text: () => said('text', text),
+  };
 }
 
 function said(label: string, text: unknown): [string, string][] {
@@ -105,14 +130,19 @@ function said(label: string, text: unknown): [string, string][] {
 }
 
 function laidOut(label: string, value: unknown): [string, string][] {
-  return value === undefined ? [] : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
+  return value === undefined
+    ? []
+    : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
 }
 
 export function isPrint(kind: ReviewedKind, hashes: readonly unknown[]): hashes is OfferPrint {
   return hashes.length === partsOf[kind].length && isTexts(hashes);
 }
 
-export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly print: OfferPrint }): ReviewedPart[] {
+export function partsChanged(
+  { kind, print }: ReviewedOffer,
+  was?: { readonly print: OfferPrint },
+): ReviewedPart[] {
   if (!was) return ['new'];
   if (print.every((part, index) => part === was.print[index])) return [];
   return partsOf[kind].filter((_, index) => was.print[index] !== print[index]);
@@ -134,9 +164,15 @@ export type OfferRef = Pick<ReviewedOffer, 'kind' | 'original'>;
 
 export type OfferName = OfferRef & { readonly launch: string };
 
-export type ChangedOffer = OfferName & { readonly parts: readonly ReviewedPart[]; readonly held: boolean };
+export type ChangedOffer = OfferName & {
+  readonly parts: readonly ReviewedPart[];
+  readonly held: boolean;
+};
 
-/** The most resources, and the most templates, in a baseline. The others of a longer list count as new. */
+/**
+ * The most resources, and the most templates, in a baseline. The others of a longer list count as
+ * new.
+ */
 export const mostReviewed = 2_000;
 
 /** Every offer of a server by kind and name. */
@@ -146,7 +182,10 @@ export function keyOf({ kind, original }: OfferRef): string {
   return `${kind} ${original}`;
 }
 
-/** A launch for clients with the same declared capabilities. Its fingerprint differs from the fingerprint for others. */
+/**
+ * A launch for clients with the same declared capabilities. Its fingerprint differs from the
+ * fingerprint for others.
+ */
 export type ReviewedLaunch = LaunchDescription & { readonly declared?: string };
 
 export type OfferChanges = ReadonlyMap<string, OfferRef & Pick<ChangedOffer, 'parts'>>;

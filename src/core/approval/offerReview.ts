@@ -1,4 +1,7 @@
-/** The texts for a person before they accept changes since the approval (S3). They leave out and hide nothing. */
+/**
+ * The texts for a person before they accept changes since the approval (S3). They leave out and
+ * hide nothing.
+ */
 import { reviewOf, type Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase } from './offerPrints.js';
@@ -13,13 +16,23 @@ review does not show what tools do.
 
 `;
 
-export function offerReview(changes: readonly OfferChange[], fileLabel: (file: string) => string): Review {
+export function offerReview(
+  changes: readonly OfferChange[],
+  fileLabel: (file: string) => string,
+): Review {
   const isCompared = changes.some(({ before }) => typeof before !== 'string');
-  return reviewOf(head, changes, isCompared, ({ server, source, kind, original, parts, now, before }, isNow, width) => {
-    const name = kind === 'instructions' ? kind : `${kind} ${original}`;
-    const title = oneLine(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`);
-    return [...folded(title, width), '', ...textLines(isNow ? now : before, width)];
-  });
+  return reviewOf(
+    head,
+    changes,
+    isCompared,
+    ({ server, source, kind, original, parts, now, before }, isNow, width) => {
+      const name = kind === 'instructions' ? kind : `${kind} ${original}`;
+      const title = oneLine(
+        `${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`,
+      );
+      return [...folded(title, width), '', ...textLines(isNow ? now : before, width)];
+    },
+  );
 }
 
 function textLines(texts: OfferChange['before'], width: number): string[] {

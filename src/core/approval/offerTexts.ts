@@ -1,4 +1,7 @@
-/** Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). */
+/**
+ * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change
+ * (S3).
+ */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -44,7 +47,9 @@ async function written(texts: ReadonlyMap<string, KeptText>): Promise<string> {
     if (entries.length % ofOneTurn === 0) await nextTurn();
   }
   let left = mostText;
-  const kept = entries.sort((a, b) => a.length - b.length).filter(({ length }) => (left -= length) >= 0);
+  const kept = entries
+    .sort((a, b) => a.length - b.length)
+    .filter(({ length }) => (left -= length) >= 0);
   return `[${kept.join()}]`;
 }
 
@@ -56,5 +61,9 @@ function readEntries(text: string): [string, KeptText][] {
 function isEntry(entry: unknown): entry is [string, KeptText] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string' || !isObject(entry[1])) return false;
   const { print, text } = entry[1];
-  return isTexts(print) && Array.isArray(text) && text.every((pair) => isTexts(pair) && pair.length === 2);
+  return (
+    isTexts(print) &&
+    Array.isArray(text) &&
+    text.every((pair) => isTexts(pair) && pair.length === 2)
+  );
 }

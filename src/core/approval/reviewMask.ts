@@ -1,8 +1,9 @@
 /**
- * Masks secrets in a launch for a review (S1a). A mask must never hide what runs. So this module masks only three
- * forms: the value of an option in the same argument, the credentials of a header, and the user and the query of an
- * address. `base/secrets.ts` masks more in logs and problems, because a person approves nothing there.
- * Invariants: a bare word is never masked; the masked part has no character with a meaning in a shell or a path.
+ * Masks secrets in a launch for a review (S1a). A mask must never hide what runs. So this module
+ * masks only three forms: the value of an option in the same argument, the credentials of a header,
+ * and the user and the query of an address. `base/secrets.ts` masks more in logs and problems,
+ * because a person approves nothing there. Invariants: a bare word is never masked; the masked part
+ * has no character with a meaning in a shell or a path.
  */
 import { isClearlySecret, wordsOf } from '../base/secretNames.js';
 import { hasSecretShape, isSecretName, mask, withoutSecrets } from '../base/secrets.js';
@@ -16,12 +17,14 @@ const option = /^--?([A-Za-z][\w-]{0,95})=/;
 const header =
   /^(?:--?[A-Za-z][\w-]{0,95}=)?([A-Za-z][A-Za-z0-9-]{0,63}):[ \t]?(?:(?:Bearer|Basic|Token|ApiKey) )?(?=[A-Za-z0-9._~+/=-]+$)/i;
 /** Addresses of these schemes are code or name a file of this machine. */
-const address = /^(?:--?[A-Za-z][\w-]{0,95}=)?(?!data:|javascript:|file:|blob:)[a-z][a-z0-9+.-]*:\/\//i;
+const address =
+  /^(?:--?[A-Za-z][\w-]{0,95}=)?(?!data:|javascript:|file:|blob:)[a-z][a-z0-9+.-]*:\/\//i;
 const user = /^[A-Za-z0-9._~%!+:=-]{1,2048}@/;
 
 const deciding =
   /^(?:GIT|SSH|LD|DYLD|NODE|NPM_CONFIG|PNPM|YARN|BUN|DENO|PIP|PIPX|UV|POETRY|CONDA|GEM|BUNDLE|PHP|JAVA|JDK|MAVEN|GRADLE|DOTNET|NUGET|CARGO|RUST|GO|ZSH|DOCKER|PODMAN|KUBE|HELM)_|^(?:PYTHON|PERL|RUBY|BASH)/i;
-const secretEnd = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_?KEY)$/;
+const secretEnd =
+  /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_?KEY)$/;
 /** Words for code. A long one also counts at an end of a word, as in `IMPORTKEY`. */
 const code =
   /^(?:(?:CMD|HOOK|EXEC|SHELL|LIB|BIN|EVAL|LOAD|RUN|IMAGE)S?$|(?:COMMAND|PRELOAD|IMPORT|REQUIRE|LOADER|MODULE|PLUGIN|LIBRARY|SCRIPT|PROGRAM|HELPER|ASKPASS|INTERPRETER|ENTRYPOINT|STARTUP))|(?:COMMAND|PRELOAD|IMPORT|REQUIRE|LOADER|MODULE|PLUGIN|LIBRARY|PROGRAM|HELPER|ASKPASS)S?$/;
@@ -29,7 +32,10 @@ const code =
 const doubtful =
   /^(?:ARG|OPTION|OPT|FLAG|PATH|DIR|HOME|FILE|CONFIG|INDEX|REGISTRY|REPO|REPOSITORY|MIRROR|PROXY|URL|URI|HOST|TAG|VERSION|PACKAGE|EDITOR|PAGER|BROWSER|PROCESS|RUNTIME|INIT|MAIN|EXECUTABLE|RUNNER|CLASS|ENGINE|BACKEND|HANDLER|EXTENSION|ADDON)S?$/;
 
-/** Returns what a variable or an option decides by its name: code that runs, perhaps its source, or neither (C2d, S1e). */
+/**
+ * Returns what a variable or an option decides by its name: code that runs, perhaps its source, or
+ * neither (C2d, S1e).
+ */
 function decidedBy(name: string): 'code' | 'doubtful' | 'nothing' {
   const words = wordsOf(name);
   if (words.some((word) => code.test(word))) return 'code';
@@ -43,13 +49,19 @@ const program =
 /** True if a mask may replace the value. In doubt, a person has to see it. */
 function isHidden(name: string, value: string): boolean {
   // `GIT_CONFIG_KEY_0` is the name of a setting.
-  if (!isSecretName(name) || /^GIT_CONFIG_KEY_/i.test(name) || decidedBy(name) === 'code') return false;
+  if (!isSecretName(name) || /^GIT_CONFIG_KEY_/i.test(name) || decidedBy(name) === 'code')
+    return false;
   return hasSecretShape(value) || (isClearlySecret(name) && !program.test(value));
 }
 
-/** True if a person may exchange the value of this variable without a question (C2d). In doubt, they may not. */
+/**
+ * True if a person may exchange the value of this variable without a question (C2d). In doubt, they
+ * may not.
+ */
 export function mayBeExchanged(name: string): boolean {
-  return isSecretName(name) && secretEnd.test(wordsOf(name).join('_')) && decidedBy(name) === 'nothing';
+  return (
+    isSecretName(name) && secretEnd.test(wordsOf(name).join('_')) && decidedBy(name) === 'nothing'
+  );
 }
 
 export function maskedVariable(name: string, value: string): string {

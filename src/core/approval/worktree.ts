@@ -1,7 +1,8 @@
 /**
- * Finds the Git repository of a source, so that its worktrees share approvals (S1k). Runs no program: Git reads settings of
- * the folder, and some of these start programs. Invariant: a folder belongs to a repository only if the repository names
- * that folder too. Links, other owners and submodules prove nothing.
+ * Finds the Git repository of a source, so that its worktrees share approvals (S1k). Runs no
+ * program: Git reads settings of the folder, and some of these start programs. Invariant: a folder
+ * belongs to a repository only if the repository names that folder too. Links, other owners and
+ * submodules prove nothing.
  */
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
@@ -17,12 +18,18 @@ export interface WorktreePlace {
 
 const longest = 8192;
 
-/** Returns undefined if no worktree has the source. The result describes the disk at this moment. */
-export function worktreeOf(source: string): (WorktreePlace & { readonly root: string }) | undefined {
+/**
+ * Returns undefined if no worktree has the source. The result describes the disk at this moment.
+ */
+export function worktreeOf(
+  source: string,
+): (WorktreePlace & { readonly root: string }) | undefined {
   const folder = realPath(folderOf(source));
   try {
     // A folder with its own repository, such as a submodule, is not part of the one around it.
-    const root = foldersUp(folder).find((at) => lstatSync(path.join(at, '.git'), { throwIfNoEntry: false }));
+    const root = foldersUp(folder).find((at) =>
+      lstatSync(path.join(at, '.git'), { throwIfNoEntry: false }),
+    );
     if (root === undefined) return undefined;
     const stats = lstatSync(path.join(root, '.git'));
     const repository = isOwn(stats) ? repositoryOf(root, stats) : undefined;
@@ -36,7 +43,9 @@ export function worktreeOf(source: string): (WorktreePlace & { readonly root: st
 function repositoryOf(root: string, stats: Stats): string | undefined {
   const entry = path.join(root, '.git');
   if (stats.isDirectory()) return entry;
-  const named = stats.isFile() ? /^gitdir: (.+)/.exec(readTextFileSync(entry, longest))?.[1] : undefined;
+  const named = stats.isFile()
+    ? /^gitdir: (.+)/.exec(readTextFileSync(entry, longest))?.[1]
+    : undefined;
   if (named === undefined) return undefined;
   const own = realPath(path.resolve(root, named.trimEnd()));
   const back = path.resolve(own, readTextFileSync(path.join(own, 'gitdir'), longest).trimEnd());
@@ -44,7 +53,9 @@ function repositoryOf(root: string, stats: Stats): string | undefined {
   // `commondir` would name it too, but the folder could bring that file.
   const list = path.dirname(own);
   const repository = path.dirname(path.dirname(own));
-  return isNamed && path.basename(list) === 'worktrees' && isOwn(lstatSync(repository)) ? repository : undefined;
+  return isNamed && path.basename(list) === 'worktrees' && isOwn(lstatSync(repository))
+    ? repository
+    : undefined;
 }
 
 /** Git does not trust folders of other users either. */
@@ -52,13 +63,22 @@ function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** No path and no argument of a program has the first character. The slash keeps the value from passing for a word (S1e). */
+/**
+ * No path and no argument of a program has the first character. The slash keeps the value from
+ * passing for a word (S1e).
+ */
 const mark = '\0/';
 
-/** `..` at the end of a path or before more of it. An option may come first (`-I../lib`), and some programs read URLs. */
+/**
+ * `..` at the end of a path or before more of it. An option may come first (`-I../lib`), and some
+ * programs read URLs.
+ */
 const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
 
-/** Marks each path of the root: equal copies differ only in it. Undefined if a path may lead elsewhere from another root. */
+/**
+ * Marks each path of the root: equal copies differ only in it. Undefined if a path may lead
+ * elsewhere from another root.
+ */
 export function relocated<T>(value: T, root: string): T | undefined {
   const escaped = root.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const atRoot = new RegExp(`(?<=^|[=:;,])${escaped}(?=$|[/\\\\:;,])`, 'g');

@@ -4,7 +4,10 @@ import { asText } from '../base/text.js';
 
 const appType = 'text/html;profile=mcp-app';
 
-/** The largest page in bytes. A page with its libraries has a few hundred kilobytes, and three megabytes at most. */
+/**
+ * The largest page in bytes. A page with its libraries has a few hundred kilobytes, and three
+ * megabytes at most.
+ */
 const largestApp = 8 << 20;
 
 type Contents = readonly Fields[];
@@ -33,12 +36,16 @@ export function appFault(uri: string, contents: unknown): string | undefined {
   if (plainType(mimeType) !== appType) {
     return `its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, but an app's must be ${appType}`;
   }
-  return typeof text === 'string' || typeof blob === 'string' ? undefined : 'the resource has no content';
+  return typeof text === 'string' || typeof blob === 'string'
+    ? undefined
+    : 'the resource has no content';
 }
 
 export function appTooLarge(contents: unknown): string | undefined {
   const bytes = Math.ceil(bytesIn(objectsIn(contents)));
-  return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
+  return bytes <= largestApp
+    ? undefined
+    : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
 export function bytesIn(contents: Contents): number {

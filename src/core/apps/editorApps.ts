@@ -1,6 +1,7 @@
 /**
- * In VS Code 1.139.1, structure replaces every text for the model, and a call of an app does not name its conversation.
- * So `_meta` has the app's part and a token for the conversation, and a script in the page uses both (G8).
+ * In VS Code 1.139.1, structure replaces every text for the model, and a call of an app does not
+ * name its conversation. So `_meta` has the app's part and a token for the conversation, and a
+ * script in the page uses both (G8).
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, type Fields } from '../base/isObject.js';
@@ -10,8 +11,15 @@ const appKey = 'mcp-toolsets/app';
 
 const uriMark = `#${appKey}=`;
 
-/** @param forModel without notes. `given` is the server's own result, and `token` identifies the conversation. */
-export function withAppPart(forModel: CallToolResult, given: CallToolResult, token: string): CallToolResult {
+/**
+ * @param forModel without notes. `given` is the server's own result, and `token` identifies the
+ * conversation.
+ */
+export function withAppPart(
+  forModel: CallToolResult,
+  given: CallToolResult,
+  token: string,
+): CallToolResult {
   // Servers promise a list and may send none.
   const isGiven =
     Array.isArray(given.content) &&
@@ -26,7 +34,9 @@ export function withAppPart(forModel: CallToolResult, given: CallToolResult, tok
 }
 
 /** Splits the token off an app's request. An app that received no token has an empty one. */
-export function withoutToken<Asked extends Fields>(asked: Asked): { readonly asked: Asked; readonly token?: string } {
+export function withoutToken<Asked extends Fields>(
+  asked: Asked,
+): { readonly asked: Asked; readonly token?: string } {
   const { uri, arguments: given } = asked;
   if (isObject(given) && typeof given[appKey] === 'string') {
     const { [appKey]: token, ...rest } = given;
@@ -37,7 +47,10 @@ export function withoutToken<Asked extends Fields>(asked: Asked): { readonly ask
   return { asked: { ...asked, uri: uri.slice(0, at) }, token: uri.slice(at + uriMark.length) };
 }
 
-/** Puts the script into the page of each app, behind the editor's own. Media types and `_meta` stay the same. */
+/**
+ * Puts the script into the page of each app, behind the editor's own. Media types and `_meta` stay
+ * the same.
+ */
 export function withScript(result: Fields): Fields {
   const { contents } = result;
   if (!Array.isArray(contents)) return result;
@@ -53,7 +66,10 @@ function contentsWithScript(contents: unknown): unknown {
   return { ...contents, blob: Buffer.from(page).toString('base64') };
 }
 
-/** Takes time linear in the length of the page. The script must not hold the end of a script element. */
+/**
+ * Takes time linear in the length of the page. The script must not hold the end of a script
+ * element.
+ */
 export function withHeadScript(page: string, script: string): string {
   const at = endOf(page, /<head/i) ?? endOf(page, /<html/i) ?? endOf(page, /<!doctype/i) ?? 0;
   return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;
@@ -66,7 +82,10 @@ function endOf(page: string, tag: RegExp): number | undefined {
   return end < 0 ? undefined : end + 1;
 }
 
-/** A bundler replaces nothing in it, because it is a text. It must not hold the end of a script element. */
+/**
+ * A bundler replaces nothing in it, because it is a text. It must not hold the end of a script
+ * element.
+ */
 const script = `(() => {
   const key = ${JSON.stringify(appKey)};
   let token = '';

@@ -1,12 +1,21 @@
-/** Makes the page around a hostile app (G8). Its frame has an opaque origin and inherits the policy of this page. */
+/**
+ * Makes the page around a hostile app (G8). Its frame has an opaque origin and inherits the policy
+ * of this page.
+ */
 import type { AppPage } from './appResource.js';
 import { asFields, asList, type Fields } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
 
 interface FrameOptions {
-  /** Letters, digits and dashes, another for each page, so that its messages are not confused with another's. */
+  /**
+   * Letters, digits and dashes, another for each page, so that its messages are not confused with
+   * another's.
+   */
   readonly mark: string;
-  /** True if the server of the app runs on this machine. Otherwise its page may not reach this machine. */
+  /**
+   * True if the server of the app runs on this machine. Otherwise its page may not reach this
+   * machine.
+   */
   readonly isOfThisMachine: boolean;
 }
 
@@ -32,7 +41,10 @@ export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: Fram
 </html>`;
 }
 
-/** No comment and no script of the page can swallow our script. The policy is only for this document. */
+/**
+ * No comment and no script of the page can swallow our script. The policy is only for this
+ * document.
+ */
 function shutOff(html: string): string {
   const policy = "require-trusted-types-for 'script'; trusted-types default";
   const page = html.replace(/srcdoc(?=\s*=)/gi, 'data-no');
@@ -40,11 +52,12 @@ function shutOff(html: string): string {
 }
 
 /**
- * Removes WebRTC, which no directive stops, and each way to a frame with a fresh realm, because `frame-src` allows
- * `srcdoc` and `javascript:` (measured on Chromium 156). Every parser and setter for a script asks the default policy
- * of Trusted Types. It refuses a text that can form `srcdoc`, and each sink that may get half a tag. The page may
- * replace built-in functions, so the policy looks none up later. Clicks on links do nothing, because a link would take
- * the frame away from its page.
+ * Removes WebRTC, which no directive stops, and each way to a frame with a fresh realm, because
+ * `frame-src` allows `srcdoc` and `javascript:` (measured on Chromium 156). Every parser and setter
+ * for a script asks the default policy of Trusted Types. It refuses a text that can form `srcdoc`,
+ * and each sink that may get half a tag. The page may replace built-in functions, so the policy
+ * looks none up later. Clicks on links do nothing, because a link would take the frame away from
+ * its page.
  */
 const beforeThePage = `(() => {
   for (const name of Object.getOwnPropertyNames(self)) if (/RTC|WebTransport|XSLT/.test(name)) delete self[name];
@@ -81,7 +94,10 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/** The page recognises the panel by its own origin, which no frame has. A frame with another page is removed. */
+/**
+ * The page recognises the panel by its own origin, which no frame has. A frame with another page is
+ * removed.
+ */
 const relay = (mark: string): string => `(() => {
   const page = ${JSON.stringify(mark)};
   const panel = acquireVsCodeApi();
@@ -104,13 +120,17 @@ const relay = (mark: string): string => `(() => {
 /** A scheme, a host that may begin with one wildcard, and a port. */
 const origin =
   /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
-/** A local program seldom encrypts and may have any port. The editor's chat allows it too (VS Code 1.139.1). */
+/**
+ * A local program seldom encrypts and may have any port. The editor's chat allows it too (VS Code
+ * 1.139.1).
+ */
 const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*))?\/?$/i;
 
 const mostSources = 64;
 
 /** Encrypted names of this machine count too. */
-const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
+const ofThisMachine = (source: string): boolean =>
+  isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
 export function contentSecurityPolicy(ui: Fields, isOfThisMachine: boolean): string {
   const csp = asFields(ui['csp']);

@@ -1,4 +1,7 @@
-/** Reads the foreign `_meta.ui` of tools (`io.modelcontextprotocol/ui`, 2026-01-26), for apps and their calls (G8). */
+/**
+ * Reads the foreign `_meta.ui` of tools (`io.modelcontextprotocol/ui`, 2026-01-26), for apps and
+ * their calls (G8).
+ */
 import { asFields, isObject, type Fields } from '../base/isObject.js';
 
 type Described = Fields;
@@ -18,7 +21,9 @@ export function isForApps(tool: Described): boolean {
   return visibilityOf(tool)?.includes('app') ?? true;
 }
 
-/** Returns `_meta` of a tool for an entry that only apps see. The entry for models names the app. */
+/**
+ * Returns `_meta` of a tool for an entry that only apps see. The entry for models names the app.
+ */
 export function metaForApps(tool: Described): Described {
   const { _meta: meta } = tool;
   return { ...asFields(meta), ui: { visibility: ['app'] } };

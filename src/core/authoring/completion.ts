@@ -1,7 +1,17 @@
-/** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
+/**
+ * Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor
+ * a variable's value.
+ */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, noMarkdown, type Markdown } from '../base/inert.js';
-import { docOf, keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
+import {
+  docOf,
+  keys,
+  requiredKeys,
+  type KeyDoc,
+  type KeyLevel,
+  type ValueShape,
+} from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch, type SketchPath, type Slot } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -20,7 +30,10 @@ export interface Suggestion {
   readonly andThen: boolean;
 }
 
-/** A tool as its server lists it. A tool that is kept out has neither description nor arguments here. */
+/**
+ * A tool as its server lists it. A tool that is kept out has neither description nor arguments
+ * here.
+ */
 export interface KnownTool {
   readonly original: string;
   readonly description: string;
@@ -32,7 +45,9 @@ export interface CompletionDeps {
   readonly tools: (server: string) => readonly KnownTool[];
   readonly variables: readonly string[];
   /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
-  readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
+  readonly entries: (
+    path: string,
+  ) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
 interface Draft {
@@ -40,7 +55,10 @@ interface Draft {
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
   readonly documentation?: Markdown;
-  /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
+  /**
+   * The kind of text; by default the label. `text` and `quoted` are scalars; the second always has
+   * quotes.
+   */
   readonly writes?:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
@@ -71,7 +89,11 @@ interface Request {
 }
 
 /** @param text without a byte order mark */
-export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
+export async function complete(
+  text: string,
+  offset: number,
+  deps: CompletionDeps,
+): Promise<readonly Suggestion[]> {
   const read = sketch(text, offset);
   const { slot } = read;
   const place = slot && placeAt(slot.path);
@@ -88,7 +110,8 @@ function placeAt(path: SketchPath): KnownPlace | undefined {
   let doc: KeyDoc | undefined;
   for (const step of path) {
     doc = shape.level && typeof step === 'string' ? docOf(shape.level, step) : undefined;
-    const next: ValueShape | undefined = doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
+    const next: ValueShape | undefined =
+      doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
     if (!next) return undefined;
     if (shape.kind === 'servers') server = String(step);
     if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
@@ -107,27 +130,38 @@ function keyDrafts(request: Request): readonly Draft[] {
   const { shape } = place;
   // The place is below a key for a list.
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
-  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', request, ['- ', '']);
-  if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
+  if (shape.kind === 'transforms' && !slot.flow)
+    return levelDrafts('transformItem', request, ['- ', '']);
+  if (shape.kind === 'servers')
+    return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
   if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
   const { level } = shape;
-  const isEmpty = (read.box([])?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
-  const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
+  const isEmpty = (read.box([])?.entries ?? []).every(
+    ({ keySpan }) => keySpan.start === slot.span.start,
+  );
+  const takesFile =
+    level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
     ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
     ...(level === undefined ? [] : levelDrafts(level, request, ['', ''])),
   ];
 }
 
-function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
-  const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
+function levelDrafts(
+  level: KeyLevel,
+  { read, slot }: Request,
+  [before, behind]: [string, string],
+): Draft[] {
+  const beside =
+    read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Map(beside.map(({ key, text }) => [key, text]));
   // A value has one source.
   const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
   const hasSource = sources.some((key) => written.has(key));
   // Prefix and suffix of one item exclude each other.
-  if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
+  if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0)
+    return [];
   const transport = written.get('transport');
   const required = requiredKeys(level, transport);
   return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
@@ -137,26 +171,49 @@ function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]:
     const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
     const rest = slot.complete ? '' : block;
     const isRequired = required.includes(key);
-    const detail = isRequired ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`;
+    const detail = isRequired
+      ? 'required'
+      : doc.byDefault === undefined
+        ? ''
+        : `default: ${doc.byDefault}`;
     const writes: Draft['writes'] =
-      before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: before + key + rest + behind };
+      before === ''
+        ? { kind: 'key', key, rest }
+        : { kind: 'snippet', snippet: before + key + rest + behind };
     const andThen = !slot.complete && (block === ': ' || doc.value.kind === 'texts');
     const rank = (isRequired ? 0 : 100) + index;
-    return [{ label: key, kind: 'key', detail, documentation: documentation(doc), writes, rank, andThen }];
+    return [
+      { label: key, kind: 'key', detail, documentation: documentation(doc), writes, rank, andThen },
+    ];
   });
 }
 
-function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
+function serverDrafts(
+  slot: Slot,
+  typed: string,
+  whole: 'server' | 'config file' = 'server',
+): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], index: number): Draft => {
-    const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
-    const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
+    const [head, indent, first] =
+      whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
+    const block =
+      head +
+      [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
     const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
     const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/s, 'headers: { $1 }');
     const snippet = slot.flow ? `${name}: { ${inFlow} }` : `${block}\n$0`;
     const writes = { kind: 'snippet', snippet } as const;
     const rank = first + index;
-    return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };
+    return {
+      label: `${whole}: ${label}`,
+      kind: 'server',
+      detail,
+      documentation,
+      writes,
+      rank,
+      always: true,
+    };
   };
   const http = ['transport: streamable_http', 'url: ${2:https://example.com/mcp}'];
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
@@ -164,7 +221,12 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
   return [
     draft('stdio', 'a program on this machine', program, 0),
     draft('streamable_http', 'a server at a URL', http, 1),
-    draft('streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
+    draft(
+      'streamable_http with a token',
+      'the token comes from the environment',
+      [...http, ...token],
+      2,
+    ),
   ];
 }
 
@@ -174,7 +236,9 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
   const tools = server === undefined ? [] : deps.tools(server);
   const draft = (label: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
     const writes = { kind: 'key', key: scalarText(label, ''), rest } as const;
-    return written.has(label) ? [] : [{ label, kind, documentation: formatted`${about}`, writes, andThen: true }];
+    return written.has(label)
+      ? []
+      : [{ label, kind, documentation: formatted`${about}`, writes, andThen: true }];
   };
   if (level === 'toolOverride') {
     const rest = slot.flow ? ': { $1 }' : ':\n  $0';
@@ -191,12 +255,22 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
     const label = 'Authorization';
     const detail = 'bearer token from the environment';
     const documentation = formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`;
-    const writes = { kind: 'key', key: label, rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" } as const;
+    const writes = {
+      kind: 'key',
+      key: label,
+      rest: ": { prefix: 'Bearer ', env: ${1:NAME} }",
+    } as const;
     return [{ label, kind: 'key', detail, documentation, writes }];
   }
   return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name): Draft => {
     const writes = { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` } as const;
-    return { label: name, kind: 'variable', detail: fromEnvironment, writes, rank: likelihood(name) };
+    return {
+      label: name,
+      kind: 'variable',
+      detail: fromEnvironment,
+      writes,
+      rank: likelihood(name),
+    };
   });
 }
 
@@ -216,7 +290,12 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   };
   const references = (name = ''): Draft[] => [
     snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
-    snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
+    snippet(
+      '{ secret: … }',
+      'a value that you enter once',
+      `{ secret: \${1:${name || 'NAME'}} }`,
+      2,
+    ),
     snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
   ];
   switch (shape.kind) {
@@ -226,7 +305,13 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     case 'duration':
       return literals[shape.kind].map((value, rank): Draft => {
         const detail = value === doc?.byDefault ? 'default' : '';
-        return { label: value, kind: 'value', detail, writes: { kind: 'snippet', snippet: value }, rank };
+        return {
+          label: value,
+          kind: 'value',
+          detail,
+          writes: { kind: 'snippet', snippet: value },
+          rank,
+        };
       });
     case 'choice':
       return shape.values.map(({ value, summary }, rank): Draft => {
@@ -242,22 +327,46 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     case 'value':
       switch (shape.of) {
         case 'url':
-          return [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)];
+          return [
+            snippet(
+              '{ prefix: https://…, env: … }',
+              fromEnvironment,
+              "{ prefix: 'https://$1', env: $2 }",
+              1,
+            ),
+          ];
         case 'argument':
           return [...references(), ...(await pathDrafts(request, true, 'quoted'))];
         case 'variable':
           return references(escapeSnippet(String(slot.path.at(-1))));
         case 'header':
           return [
-            snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
-            snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+            snippet(
+              "{ prefix: 'Bearer ', env: … }",
+              'bearer token',
+              "{ prefix: 'Bearer ', env: $1 }",
+              0,
+            ),
+            snippet(
+              "{ prefix: 'Bearer ', secret: … }",
+              'bearer token',
+              "{ prefix: 'Bearer ', secret: ${1:NAME} }",
+              0,
+            ),
             ...references(),
           ];
         case 'secret':
           return references();
       }
     case 'prefix':
-      return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
+      return [
+        snippet(
+          '{ remove: …, add: … }',
+          'one prefix for another',
+          "{ remove: '$1', add: '$2' }",
+          0,
+        ),
+      ];
     default:
       return [];
   }
@@ -270,7 +379,10 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
   if (!isPattern || server === undefined || selection !== 'tools') return [];
   const writes = (value: string): Required<Draft>['writes'] => {
     if (!frame) return { kind: 'quoted', value };
-    return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
+    return {
+      kind: 'snippet',
+      snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1],
+    };
   };
   const tools = deps.tools(server);
   const families = new Map<string, number>();
@@ -284,7 +396,13 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
     return count > 1 ? [{ label, kind: 'pattern', detail, writes: writes(label), rank: 0 }] : [];
   });
   const names = tools.map(({ original: label, description }): Draft => {
-    return { label, kind: 'tool', documentation: formatted`${description}`, writes: writes(label), rank: 100 };
+    return {
+      label,
+      kind: 'tool',
+      documentation: formatted`${description}`,
+      writes: writes(label),
+      rank: 100,
+    };
   });
   return [...patterns, ...names];
 }
@@ -292,13 +410,19 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
 const usual =
   /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|SSH_|DBUS_|_)|^(?:(?:OLD)?PWD|PATH|HOME|HOSTNAME|SHELL|SHLVL|LANG|LANGUAGE|LOGNAME|USER|TERM|DISPLAY|MAIL|TZ|TE?MP|TMPDIR)$/;
 
-/** Orders variables. Names like those of secrets come first, because references are made for secrets. */
+/**
+ * Orders variables. Names like those of secrets come first, because references are made for
+ * secrets.
+ */
 function likelihood(variable: string): number {
   if (usual.test(variable)) return 2;
   return isSecretName(variable) ? 0 : 1;
 }
 
-async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
+async function textDrafts(
+  of: Extract<ValueShape, { kind: 'text' }>['of'],
+  request: Request,
+): Promise<Draft[]> {
   const { slot, deps, typed } = request;
   switch (of) {
     case 'variable':
@@ -312,7 +436,11 @@ async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], reque
       return await pathDrafts(request, of === 'file', 'text');
     case 'command':
       if (/^['"]?\./.test(typed)) return await pathDrafts(request, true, 'text');
-      return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
+      return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({
+        label,
+        kind: 'value',
+        rank,
+      }));
     case 'scheme': {
       const writes = { kind: 'quoted', value: 'Bearer ' } as const;
       return [{ label: 'Bearer ', kind: 'value', detail: 'bearer token', writes }];
@@ -324,7 +452,11 @@ async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], reque
   }
 }
 
-async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quoted'): Promise<Draft[]> {
+async function pathDrafts(
+  request: Request,
+  files: boolean,
+  kind: 'text' | 'quoted',
+): Promise<Draft[]> {
   const { slot, deps } = request;
   const typed = request.typed.slice(slot.quote.length);
   const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
@@ -332,14 +464,19 @@ async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quot
   const folder = parent.replace(/^\.\//, '').slice(0, -1);
   const entries = await deps.entries(folder);
   const drafts = entries
-    .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
+    .filter(
+      ({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder),
+    )
     .map(({ name, isFolder }): Draft => {
       const value = parent + name;
       const [folderOrFile, rank] = isFolder ? (['folder', 4] as const) : (['file', 5] as const);
       return { label: value, kind: folderOrFile, writes: { kind, value }, rank };
     });
   if (parent !== '') return drafts;
-  return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
+  return [
+    { label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } },
+    ...drafts,
+  ];
 }
 
 function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
@@ -347,7 +484,15 @@ function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] 
   return drafts.flatMap((draft) => {
     const text = written(draft, slot);
     if (text === undefined) return [];
-    const { label, kind, detail = '', documentation = noMarkdown, rank = 0, always, andThen = false } = draft;
+    const {
+      label,
+      kind,
+      detail = '',
+      documentation = noMarkdown,
+      rank = 0,
+      always,
+      andThen = false,
+    } = draft;
     const filter = always ? typed || label : quote + label;
     const order = String(rank + 1000).padStart(6, '0') + label;
     const snippet = spaced ? text : ` ${text}`;
@@ -355,7 +500,10 @@ function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] 
   });
 }
 
-function written({ label, writes = { kind: 'text', value: label } }: Draft, { quote }: Slot): string | undefined {
+function written(
+  { label, writes = { kind: 'text', value: label } }: Draft,
+  { quote }: Slot,
+): string | undefined {
   switch (writes.kind) {
     case 'text':
     case 'quoted':

@@ -1,5 +1,15 @@
-/** Explains a place of a config file (E2). A variable's value is never shown. Words of servers are plain text. */
-import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
+/**
+ * Explains a place of a config file (E2). A variable's value is never shown. Words of servers are
+ * plain text.
+ */
+import {
+  code,
+  codeCell,
+  formatted,
+  markdownList,
+  noMarkdown,
+  type Markdown,
+} from '../base/inert.js';
 import type { Transform } from '../config/model.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -10,7 +20,10 @@ import { documentation, type CompletionDeps } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 
 export interface HoverDeps extends Pick<CompletionDeps, 'tools' | 'variables'> {
-  /** Describes a tool of a server and its override, or returns undefined before the server has listed it. */
+  /**
+   * Describes a tool of a server and its override, or returns undefined before the server has
+   * listed it.
+   */
   readonly toolText: (server: string, tool: string) => Markdown | undefined;
   readonly serverState: (server: string) => Markdown | undefined;
 }
@@ -33,7 +46,9 @@ export function hover(text: string, offset: number, deps: HoverDeps): HoverText 
     const said = say(symbol, deps);
     if (said !== undefined && !parts.some(({ value }) => value === said.value)) parts.push(said);
   }
-  return parts.length > 0 ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') } : undefined;
+  return parts.length > 0
+    ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') }
+    : undefined;
 }
 
 type SymbolOf<Kind> = Extract<ConfigSymbol, { kind: Kind }>;
@@ -60,29 +75,42 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
       const names = deps.tools(server).map(({ original }) => original);
       if (names.length === 0)
         return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
-      return symbol.kind === 'pattern' ? patternText(symbol, server, names) : transformText(symbol, names);
+      return symbol.kind === 'pattern'
+        ? patternText(symbol, server, names)
+        : transformText(symbol, names);
     }
   }
 }
 
-function patternText({ node }: SymbolOf<'pattern'>, server: string, names: readonly string[]): Markdown {
+function patternText(
+  { node }: SymbolOf<'pattern'>,
+  server: string,
+  names: readonly string[],
+): Markdown {
   const pattern = compilePattern(textOf(node) ?? '');
   const matched = names.filter((name) => pattern.matches(name));
   const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(server)}`;
   if (matched.length === 0) return formatted`Matches **none** ${of}.`;
   const shown = markdownList(matched.slice(0, mostNames).map(code), ', ');
-  const rest = matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
+  const rest =
+    matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
   return formatted`Matches **${matched.length}** ${of}: ${shown}${rest}.`;
 }
 
-function transformText({ steps: list, index }: SymbolOf<'transform'>, names: readonly string[]): Markdown | undefined {
+function transformText(
+  { steps: list, index }: SymbolOf<'transform'>,
+  names: readonly string[],
+): Markdown | undefined {
   const steps = list.items.map(transformOf);
   const step = steps[index];
   const before = steps.slice(0, index).filter((one) => one !== undefined);
   if (!step) return undefined;
   // Examples are names with a visible change: for a replaced prefix, names with that prefix.
   const entering = names.map((name) => transformName(name, before));
-  const telling = step.kind === 'replacePrefix' ? entering.filter((name) => name.startsWith(step.remove)) : entering;
+  const telling =
+    step.kind === 'replacePrefix'
+      ? entering.filter((name) => name.startsWith(step.remove))
+      : entering;
   const examples = [...new Set([...telling, ...entering])].slice(0, mostExamples);
   const rows = examples.map((name) => {
     const after = transformName(name, [step]);
@@ -102,5 +130,7 @@ function transformOf(node: ValueNode): Transform | undefined {
   if (add !== undefined) return suffix ? { kind: 'suffix', add } : { kind: 'prefix', add };
   const remove = textOf(valueIn(prefix, 'remove'));
   const added = textOf(valueIn(prefix, 'add'));
-  return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
+  return remove === undefined || added === undefined
+    ? undefined
+    : { kind: 'replacePrefix', remove, add: added };
 }

@@ -1,4 +1,7 @@
-/** Makes the outline of a config file, broken or not, and renames its servers (E2). `core/team/renaming` renames them in other files. Pure. */
+/**
+ * Makes the outline of a config file, broken or not, and renames its servers (E2).
+ * `core/team/renaming` renames them in other files. Pure.
+ */
 import { validateId } from '../config/edit/newServer.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import { renameKey, type TextEdit } from '../yaml/edits.js';
@@ -23,7 +26,9 @@ export function outline(text: string): OutlineEntry[] {
 
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
   const servers = sketch(text).box(['servers'])?.entries ?? [];
-  return servers.filter(({ key }) => key !== '<<').map(({ key, keySpan }) => ({ id: key, keySpan }));
+  return servers
+    .filter(({ key }) => key !== '<<')
+    .map(({ key, keySpan }) => ({ id: key, keySpan }));
 }
 
 const deepest = 6;
@@ -32,7 +37,11 @@ const deepest = 6;
 const silent = new Set(['url', 'sessionId', 'env', 'headers', 'oauth']);
 
 /** @param kind a `name` is shown without its value */
-function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server' | 'name', depth: number): OutlineEntry {
+function outlined(
+  entry: SketchEntry,
+  kind: 'key' | 'servers' | 'server' | 'name',
+  depth: number,
+): OutlineEntry {
   const { key, keySpan, child, text, end } = entry;
   const inside = child?.entries ?? [];
   const below = kind === 'servers' ? 'server' : silent.has(key) ? 'name' : 'key';
@@ -45,16 +54,26 @@ function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server' | 'name
     kind: kind === 'server' ? 'server' : 'key',
     span: { start: keySpan.start, end: Math.max(end, keySpan.end) },
     keySpan,
-    children: kind === 'name' || depth >= deepest ? [] : inside.map((one) => outlined(one, below, depth + 1)),
+    children:
+      kind === 'name' || depth >= deepest
+        ? []
+        : inside.map((one) => outlined(one, below, depth + 1)),
   };
 }
 
-export function serverAt(text: string, offset: number): { readonly id: string; readonly keySpan: Span } | undefined {
+export function serverAt(
+  text: string,
+  offset: number,
+): { readonly id: string; readonly keySpan: Span } | undefined {
   return serversIn(text).find(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end);
 }
 
 /** Returns the edits, or a sentence with the reason against the new id. */
-export function renamedServer(text: string, { start }: Span, to: string): readonly TextEdit[] | string {
+export function renamedServer(
+  text: string,
+  { start }: Span,
+  to: string,
+): readonly TextEdit[] | string {
   const nodes = EditNodes.read(text);
   if (!nodes) return 'The file has an error. Correct it before you rename a server.';
   const why = validateId(to, new Set(serversIn(text).map(({ id }) => id)));

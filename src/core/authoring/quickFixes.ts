@@ -1,4 +1,7 @@
-/** A fix needs the mistake in the present text (E1). `safe` fixes change no working part, so they may go together. */
+/**
+ * A fix needs the mistake in the present text (E1). `safe` fixes change no working part, so they
+ * may go together.
+ */
 import type { Problem } from '../base/problem.js';
 import { isOfRun, type ProblemCode } from '../base/problemCatalogue.js';
 import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
@@ -31,7 +34,14 @@ export interface QuickFix {
   readonly safe: boolean;
 }
 
-type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve' | 'acceptTools' | 'removeRivals';
+type ServerCommand =
+  | 'restart'
+  | 'start'
+  | 'showServerLog'
+  | 'signIn'
+  | 'approve'
+  | 'acceptTools'
+  | 'removeRivals';
 
 type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
 
@@ -74,7 +84,9 @@ export class QuickFixes {
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     const { server, tool } = problem;
     const blacklisted =
-      server === undefined || tool === undefined ? undefined : serverEdits.blacklistTool(this.text, server, tool);
+      server === undefined || tool === undefined
+        ? undefined
+        : serverEdits.blacklistTool(this.text, server, tool);
     return [...fixes, ...fix(`Blacklist '${tool}'`, blacklisted), ...this.ofServer(problem)];
   }
 
@@ -83,8 +95,10 @@ export class QuickFixes {
     return symbolsAt(this.symbols, offset).flatMap((symbol) => {
       const { server } = symbol;
       if (server === undefined) return [];
-      const pattern = symbol.kind === 'pattern' && symbol.of === 'tools' ? textOf(symbol.node) : undefined;
-      const [name, argument] = symbol.kind === 'overridden' ? [symbol.tool, symbol.argument] : [pattern];
+      const pattern =
+        symbol.kind === 'pattern' && symbol.of === 'tools' ? textOf(symbol.node) : undefined;
+      const [name, argument] =
+        symbol.kind === 'overridden' ? [symbol.tool, symbol.argument] : [pattern];
       const tool = this.deps.tools(server).find(({ original }) => original === name);
       return tool ? this.ofTool(server, tool, argument) : [];
     });
@@ -97,7 +111,8 @@ export class QuickFixes {
     const toFix = (title: string, name: string): QuickFix[] =>
       fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
     if (argument !== undefined) return toFix('Fix This Argument', argument);
-    const shortened = description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
+    const shortened =
+      description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
     const names = [...tool.arguments.keys()].slice(0, mostOffered);
     return [
       ...fix(`Shorten Description of '${original}'…`, shortened),
@@ -123,41 +138,68 @@ export class QuickFixes {
     const [again, title] = this.deps.restartable(server)
       ? (['restart', `Restart '${server}'`] as const)
       : (['start', `Start '${server}' again`] as const);
-    const rival = /(?:\.vscode[\\/])?[^\\/]+$/.exec(related[0]?.place.file ?? '')?.[0].replace('\\', '/');
+    const rival = /(?:\.vscode[\\/])?[^\\/]+$/
+      .exec(related[0]?.place.file ?? '')?.[0]
+      .replace('\\', '/');
     const special: Partial<Record<ProblemCode, QuickFix[]>> = {
       'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
       'approval-pending': command(`Approve '${server}'…`, 'approve', true),
-      'tools-changed': command(`Review and accept the changes of '${server}'…`, 'acceptTools', true),
+      'tools-changed': command(
+        `Review and accept the changes of '${server}'…`,
+        'acceptTools',
+        true,
+      ),
       'editor-toolset-hidden':
-        rival === undefined ? [] : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
+        rival === undefined
+          ? []
+          : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
     };
     const isRuntime = isOfRun(code);
     const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     return [
       ...(special[code] ?? []),
-      ...(isRuntime ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')] : []),
-      ...(isOff ? fix(`Disable '${server}'`, serverEdits.setEnabled(this.text, server, false)) : []),
+      ...(isRuntime
+        ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')]
+        : []),
+      ...(isOff
+        ? fix(`Disable '${server}'`, serverEdits.setEnabled(this.text, server, false))
+        : []),
     ];
   }
 
-  /** @param how `together` leaves the check of the result to the caller, because one check for all takes less time */
-  private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
+  /**
+   * @param how `together` leaves the check of the result to the caller, because one check for all
+   * takes less time
+   */
+  private mechanical(
+    problem: Problem,
+    nodes: EditNodes,
+    how: 'alone' | 'together' = 'alone',
+  ): QuickFix[] {
     const { code, server = '', instead } = problem;
     const [at, end] = this.offsets(problem);
     const keyWith = (isMeant: (entry: MapEntry) => boolean): KeySymbol | undefined =>
       this.symbols.find((one): one is KeySymbol => one.kind === 'key' && isMeant(one.entry));
     const key = keyWith(({ keySpan }) => keySpan.start === at);
     const valueKey = keyWith(({ value }) => value.kind === 'scalar' && value.span.start === at);
-    const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
-    const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>
-      valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : [];
+    const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] =>
+      key ? make(nodes, key) : [];
+    const ofValue = (
+      make: (nodes: EditNodes, key: KeySymbol) => QuickFix[],
+      name = valueKey?.entry.key,
+    ): QuickFix[] => (valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : []);
     const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
       this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
     const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
     const prefix = (): QuickFix[] =>
-      fix(`Add the prefix '${server}_'`, serverEdits.addPrefix(this.text, server, `${server}_`), 'preferred');
-    const transportFix = (): QuickFix[] => ofValue((_, own) => transport(nodes, own, code), 'transport');
+      fix(
+        `Add the prefix '${server}_'`,
+        serverEdits.addPrefix(this.text, server, `${server}_`),
+        'preferred',
+      );
+    const transportFix = (): QuickFix[] =>
+      ofValue((_, own) => transport(nodes, own, code), 'transport');
     const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
       'unknown-key': () => ofKey(unknownKey),
       'transport-sse': transportFix,
@@ -165,27 +207,38 @@ export class QuickFixes {
       'command-with-arguments': () =>
         ofValue((_, own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []), 'command'),
       'version-missing': () => fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
-      'version-unsupported': () => fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
-      'key-not-for-transport': () => ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
+      'version-unsupported': () =>
+        fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+      'key-not-for-transport': () =>
+        ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
       'duplicate-key': () => duplicateKey(nodes, at),
       'missing-key': () => this.missingTransport(problem, nodes, how),
       'wrong-type': () => ofValue(wrongType),
       'duration-invalid': () => ofValue(duration),
       'url-invalid': () => ofValue(url),
       'reference-not-replaced': () =>
-        ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(at, end),
+        ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '')
+          ? []
+          : this.reference(at, end),
       'command-not-found': () =>
-        ofValue((_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []), 'command'),
-      'cwd-missing': () => ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
+        ofValue(
+          (_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []),
+          'command',
+        ),
+      'cwd-missing': () =>
+        ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
       'env-file-unusable': () =>
         ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
       'server-id-invalid': () => this.serverId(nodes, at),
       'duplicate-server': () => [...this.serverId(nodes, at), ...duplicateKey(nodes, at)],
       'published-name-invalid': () => this.affixes(nodes, problem),
       'env-unset': () => this.unsetVariable(nodes, problem),
-      'secret-unset': () => this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
+      'secret-unset': () =>
+        this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
       'pattern-blank': () =>
-        this.patternAt(at)?.written.trim() === '' ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe') : [],
+        this.patternAt(at)?.written.trim() === ''
+          ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe')
+          : [],
       'pattern-matches-nothing': deadPattern,
       'pattern-overruled': deadPattern,
       'name-taken': prefix,
@@ -206,7 +259,8 @@ export class QuickFixes {
     const only = pieces[at];
     const behind = pieces[at + 1];
     const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
-    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written)) return [];
+    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written))
+      return [];
     const name = 'id' in only ? only.id : only.name;
     const keys = {
       prefix: before?.kind === 'text' ? before.text : undefined,
@@ -228,12 +282,17 @@ export class QuickFixes {
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
-  private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
+  private missingTransport(
+    { server }: Problem,
+    nodes: EditNodes,
+    how: 'alone' | 'together',
+  ): QuickFix[] {
     const body = valueIn(this.root, 'servers', server ?? '');
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
     if (body.entries.has('url') === body.entries.has('command')) return [];
     // A renamed key becomes the transport.
-    if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
+    if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport'))
+      return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
     const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
     const inserted = together || serverEdits.setServerKey(this.text, server, 'transport', value);
@@ -243,9 +302,13 @@ export class QuickFixes {
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
     const pair = nodes.pairAt(at)?.pair;
     const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
-    if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key)) return [];
+    if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key))
+      return [];
     if (typeof pair.key.value !== 'string') return [];
-    const taken = new Set([builtInToolset, ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key))]);
+    const taken = new Set([
+      builtInToolset,
+      ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key)),
+    ]);
     const letters = pair.key.value.normalize('NFKD').replace(/\p{M}/gu, '').trim();
     const plain = letters.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
     const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
@@ -257,12 +320,15 @@ export class QuickFixes {
   private newFile({ entry }: KeySymbol): QuickFix[] {
     const path = textOf(entry.value) ?? '';
     if (path.startsWith('~') || !this.deps.isFree(path)) return [];
-    return [{ title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false }];
+    return [
+      { title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false },
+    ];
   }
 
   private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
     return this.symbols.flatMap((symbol) => {
-      if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table') return [];
+      if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table')
+        return [];
       if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
@@ -301,7 +367,9 @@ export class QuickFixes {
   private deadPattern(nodes: EditNodes, at: number, { server, pattern }: Problem): QuickFix[] {
     const symbol = this.patternAt(at);
     if (!symbol || symbol.written !== pattern) return [];
-    const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
+    const written = symbol.items.items.flatMap((node) =>
+      node.kind === 'scalar' ? [String(node.value)] : [],
+    );
     const names = this.deps.tools(server ?? '').map(({ original }) => original);
     const meant = nearest(
       symbol.written,
@@ -309,19 +377,37 @@ export class QuickFixes {
     );
     const isLast = symbol.items.items.length === 1;
     // An empty list has another meaning than a list without matches.
-    const effect = symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
+    const effect =
+      symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
     const title = isLast ? `Remove the last pattern ${effect}` : 'Remove the pattern';
     return [
-      ...(meant === undefined ? [] : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
-      ...fix(title, edits.removeItem(nodes, at), meant === undefined && !isLast ? 'safe' : 'possible'),
+      ...(meant === undefined
+        ? []
+        : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
+      ...fix(
+        title,
+        edits.removeItem(nodes, at),
+        meant === undefined && !isLast ? 'safe' : 'possible',
+      ),
     ];
   }
 }
 
 /** @param rank a safe fix is preferred too */
-function fix(title: string, made: edits.Edits, rank: 'possible' | 'preferred' | 'safe' = 'possible'): QuickFix[] {
+function fix(
+  title: string,
+  made: edits.Edits,
+  rank: 'possible' | 'preferred' | 'safe' = 'possible',
+): QuickFix[] {
   if (!made || made.length === 0) return [];
-  return [{ title, does: { kind: 'edit', edits: made }, preferred: rank !== 'possible', safe: rank === 'safe' }];
+  return [
+    {
+      title,
+      does: { kind: 'edit', edits: made },
+      preferred: rank !== 'possible',
+      safe: rank === 'safe',
+    },
+  ];
 }
 
 function scalarAt({ entry: { value } }: KeySymbol): string {
@@ -332,7 +418,11 @@ function changeTo(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[
   return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
 }
 
-function removal(nodes: EditNodes, { entry }: KeySymbol, title = `Remove '${entry.key}'`): QuickFix[] {
+function removal(
+  nodes: EditNodes,
+  { entry }: KeySymbol,
+  title = `Remove '${entry.key}'`,
+): QuickFix[] {
   return fix(title, edits.removeKey(nodes, entry.keySpan.start));
 }
 
@@ -343,10 +433,14 @@ function unknownKey(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   const remove = removal(nodes, symbol);
   const { value } = entry;
   if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
-    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
+    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled'))
+      return remove;
     const key = edits.renameKey(nodes, at, 'enabled');
     const turned = edits.replaceValue(nodes, at, String(!value.value), 'raw');
-    return [...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], 'safe'), ...remove];
+    return [
+      ...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], 'safe'),
+      ...remove,
+    ];
   }
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
@@ -364,21 +458,27 @@ function transport(nodes: EditNodes, symbol: KeySymbol, code: ProblemCode): Quic
   const meant = isProgram ? ['stdio'] : suggestTransports(found);
   const rank = sse ? 'safe' : meant.length > 1 ? 'possible' : 'preferred';
   return meant.flatMap((value) =>
-    fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), rank),
+    fix(
+      `Change to 'transport: ${value}'`,
+      edits.replaceValue(nodes, entry.keySpan.start, value),
+      rank,
+    ),
   );
 }
 
 function keyNotForTransport(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   const { level, entry, map } = symbol;
   const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
-  if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo) return [];
+  if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo)
+    return [];
   return removal(nodes, symbol);
 }
 
 function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
   const { map, pair } = nodes.pairAt(at) ?? {};
   // Headers are the same key in upper and lower case.
-  const name = ({ key }: { readonly key: unknown }): string => asText(isScalar(key) ? key.value : key).toLowerCase();
+  const name = ({ key }: { readonly key: unknown }): string =>
+    asText(isScalar(key) ? key.value : key).toLowerCase();
   if (!map || !pair || map.items.filter((one) => name(one) === name(pair)).length < 2) return [];
   return fix('Remove this duplicate', edits.removeKey(nodes, at));
 }
@@ -396,7 +496,11 @@ function wrongType(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   }
   const written = nodes.text.slice(value.span.start, value.span.end);
   if ((kind !== 'texts' && kind !== 'arguments') || /^[|>&*!]|[\r\n]/.test(written)) return [];
-  return change(`the list '[${written}]'`, `[${edits.scalarText(String(value.value))}]`, 'preferred');
+  return change(
+    `the list '[${written}]'`,
+    `[${edits.scalarText(String(value.value))}]`,
+    'preferred',
+  );
 }
 
 function duration(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
@@ -405,14 +509,25 @@ function duration(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   if (amount === '0') return [];
   const letter = unit.charAt(0).toLowerCase();
   const options =
-    letter === 'h' ? [`${Number(amount) * 60}m`] : letter ? [amount + letter] : [`${amount}s`, `${amount}ms`];
+    letter === 'h'
+      ? [`${Number(amount) * 60}m`]
+      : letter
+        ? [amount + letter]
+        : [`${amount}s`, `${amount}ms`];
   const rank = options.length === 1 ? 'preferred' : 'possible';
   return options.flatMap((value) =>
-    fix(`Change to '${value}'`, edits.replaceValue(nodes, symbol.entry.keySpan.start, value, 'raw'), rank),
+    fix(
+      `Change to '${value}'`,
+      edits.replaceValue(nodes, symbol.entry.keySpan.start, value, 'raw'),
+      rank,
+    ),
   );
 }
 
-/** Moves words behind the program into the arguments. Shared keys get no fix: other servers may have other partners. */
+/**
+ * Moves words behind the program into the arguments. Shared keys get no fix: other servers may have
+ * other partners.
+ */
 function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   const at = symbol.entry.keySpan.start;
   const [program, ...more] = commandWords(scalarAt(symbol)) ?? [];
@@ -421,7 +536,9 @@ function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   const command = edits.replaceValue(nodes, at, program);
   const words = more.map((word) => edits.scalarText(word, "'"));
   const written = nodes.pairOf(map, 'args');
-  const isShared = [pair.value, written?.pair.value].some((node) => isAlias(node) || isAnchored(node));
+  const isShared = [pair.value, written?.pair.value].some(
+    (node) => isAlias(node) || isAnchored(node),
+  );
   if (isShared || (!written && symbol.map.entries.has('args'))) return [];
   const moved = written
     ? edits.prependItems(nodes, written, words)
@@ -431,11 +548,18 @@ function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
 
 function url(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   const written = scalarAt(symbol).trim();
-  if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
-  return changeTo(nodes, symbol, `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`);
+  if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written))
+    return [];
+  return changeTo(
+    nodes,
+    symbol,
+    `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`,
+  );
 }
 
-/** Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible. */
+/**
+ * Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible.
+ */
 function spacesForTabs(text: string): QuickFix[] {
   const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
   const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);
@@ -462,7 +586,10 @@ type Fix = readonly edits.TextEdit[];
 /** The limit of fixes that are tried one by one, because each costs a reading of the file. */
 const mostTried = 24;
 
-/** Returns the edits of compatible fixes: each may be safe, but two of them may have the same result. */
+/**
+ * Returns the edits of compatible fixes: each may be safe, but two of them may have the same
+ * result.
+ */
 function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
   // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
@@ -475,16 +602,25 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
   const works = (made: Fix): boolean => {
     if (edits.withoutOverlaps(made).length < made.length) return false;
     const after = outcomeOf(edits.applyEdits(text, made), deps);
-    return after.duplicates <= before.duplicates && [...before.working].every((id) => after.working.has(id));
+    return (
+      after.duplicates <= before.duplicates &&
+      [...before.working].every((id) => after.working.has(id))
+    );
   };
   const tried = works(different.flat()) ? [different.flat()] : different.slice(0, mostTried);
   return tried.reduce((kept, fix) => (works([...kept, ...fix]) ? [...kept, ...fix] : kept), []);
 }
 
 /** `working` has the ids of valid servers, and an empty text for a file that is not refused. */
-function outcomeOf(text: string, deps: ConfigDeps): { readonly working: Set<string>; readonly duplicates: number } {
+function outcomeOf(
+  text: string,
+  deps: ConfigDeps,
+): { readonly working: Set<string>; readonly duplicates: number } {
   const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  const ids = parsed.kind === 'refused' ? [] : parsed.servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []));
+  const ids =
+    parsed.kind === 'refused'
+      ? []
+      : parsed.servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []));
   const duplicates = parsed.problems.filter(({ code }) => code === 'duplicate-key').length;
   return { working: new Set(parsed.kind === 'refused' ? [] : ['', ...ids]), duplicates };
 }

@@ -1,4 +1,7 @@
-/** Aliases and merges are followed, so one place may be outside its server's entry, and of several servers. */
+/**
+ * Aliases and merges are followed, so one place may be outside its server's entry, and of several
+ * servers.
+ */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
 import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
@@ -30,7 +33,12 @@ export type ConfigSymbol = { readonly server: string | undefined; readonly span:
       readonly items: ListNode;
       readonly node: ValueNode;
     }
-  | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
+  | {
+      readonly kind: 'transform';
+      readonly of: Selection;
+      readonly steps: ListNode;
+      readonly index: number;
+    }
   | {
       readonly kind: 'variable' | 'secret';
       readonly name: string;
@@ -44,7 +52,9 @@ export type ConfigSymbol = { readonly server: string | undefined; readonly span:
 /** Returns the symbols at an offset, the narrowest first. */
 export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): ConfigSymbol[] {
   const wide = ({ span }: ConfigSymbol): number => span.end - span.start;
-  return symbols.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
+  return symbols
+    .filter(({ span }) => span.start <= offset && offset <= span.end)
+    .sort((a, b) => wide(a) - wide(b));
 }
 
 interface Around {
@@ -73,25 +83,49 @@ export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
     const { kind, level } = shape;
     if (node.kind === 'scalar') {
       const named = kind !== 'text' ? undefined : shape.of === 'secretName' ? 'secret' : shape.of;
-      if (typeof node.value !== 'string' || !reference || (named !== 'variable' && named !== 'secret')) return;
-      found.push({ kind: named, name: node.value, entry: at, server, span: node.span, ...reference });
+      if (
+        typeof node.value !== 'string' ||
+        !reference ||
+        (named !== 'variable' && named !== 'secret')
+      )
+        return;
+      found.push({
+        kind: named,
+        name: node.value,
+        entry: at,
+        server,
+        span: node.span,
+        ...reference,
+      });
       return;
     }
     if (node.kind === 'list') {
       const list = at.key === 'blacklist' ? 'blacklist' : 'whitelist';
       for (const [index, item] of shape.item ? node.items.entries() : []) {
         if (item.kind === 'scalar' && shape.item?.kind === 'text' && shape.item.of === 'pattern') {
-          found.push({ kind: 'pattern', of, list, items: node, node: item, server, span: item.span });
+          found.push({
+            kind: 'pattern',
+            of,
+            list,
+            items: node,
+            node: item,
+            server,
+            span: item.span,
+          });
         }
         if (item.kind !== 'map') continue;
-        if (kind === 'transforms') found.push({ kind: 'transform', of, steps: node, index, server, span: item.span });
+        if (kind === 'transforms')
+          found.push({ kind: 'transform', of, steps: node, index, server, span: item.span });
         if (shape.item) visit(shape.item, item, [...item.entries.values()][0] ?? at, around);
       }
       return;
     }
     if (level === 'reference') {
       const shownAt = [node.span.start, at.keySpan.start];
-      table(level, node, { ...around, reference: { shownAt, hasDefault: node.entries.has('default') } });
+      table(level, node, {
+        ...around,
+        reference: { shownAt, hasDefault: node.entries.has('default') },
+      });
     } else if (level) table(level, node, around);
     for (const entry of shape.each ? node.entries.values() : []) {
       const { key, value, keySpan: span } = entry;

@@ -21,10 +21,16 @@ export function tickTools(
 /** Returns the span of the deciding item, or of the whitelist if the tool is not in it. */
 export function decidingPattern(text: string, server: string, tool: string): Span | undefined {
   const ofTools = symbolsOf(readYaml(text).root).filter((symbol) => symbol.server === server);
-  const patterns = ofTools.flatMap((one) => (one.kind === 'pattern' && one.of === 'tools' ? [one] : []));
+  const patterns = ofTools.flatMap((one) =>
+    one.kind === 'pattern' && one.of === 'tools' ? [one] : [],
+  );
   const whitelist = patterns.filter(({ list }) => list === 'whitelist');
   const blacklist = patterns.filter(({ list }) => list === 'blacklist');
-  const found = [...whitelist, ...blacklist].find(({ node }) => compilePattern(textOf(node) ?? '').matches(tool));
+  const found = [...whitelist, ...blacklist].find(({ node }) =>
+    compilePattern(textOf(node) ?? '').matches(tool),
+  );
   if (found || whitelist.length === 0 || blacklist.length > 0) return found?.span;
-  return ofTools.find((one) => one.kind === 'key' && one.level === 'tools' && one.entry.key === 'whitelist')?.span;
+  return ofTools.find(
+    (one) => one.kind === 'key' && one.level === 'tools' && one.entry.key === 'whitelist',
+  )?.span;
 }

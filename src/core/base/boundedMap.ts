@@ -1,4 +1,7 @@
-/** A map with at most `most` entries. A new entry removes the least recently set one. Setting a key again renews it. */
+/**
+ * A map with at most `most` entries. A new entry removes the least recently set one. Setting a key
+ * again renews it.
+ */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   /** @param onLost called after an entry was pushed out or replaced, with its value */
   constructor(

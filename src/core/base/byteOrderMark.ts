@@ -1,4 +1,7 @@
-/** The mark at the beginning of some programs' texts does not belong to the text, and stays when a file is written again. */
+/**
+ * The mark at the beginning of some programs' texts does not belong to the text, and stays when a
+ * file is written again.
+ */
 
 const mark = '\uFEFF';
 

@@ -6,7 +6,10 @@ import { orAborted } from './events.js';
 export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
-  /** Calls `run` once after `ms` milliseconds, at most 24 days. A timer never keeps the process alive. */
+  /**
+   * Calls `run` once after `ms` milliseconds, at most 24 days. A timer never keeps the process
+   * alive.
+   */
   after(ms: number, run: () => void): Disposable;
 }
 
@@ -29,7 +32,10 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
   return signal ? orAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
-/** The signal aborts with `outer`, or after `ms` milliseconds with `late`; a rejection has its reason. */
+/**
+ * The signal aborts with `outer`, or after `ms` milliseconds with `late`; a rejection has its
+ * reason.
+ */
 export async function limited<T>(
   clock: Clock,
   ms: number,
@@ -37,7 +43,8 @@ export async function limited<T>(
   run: (signal: AbortSignal) => Promise<T>,
   late = new Error(`No answer came within ${ms / 1000} s.`),
 ): Promise<T> {
-  // Node 20 may collect an `AbortSignal.timeout` before it aborts, if only `AbortSignal.any` refers to it.
+  // Node 20 may collect an `AbortSignal.timeout` before it aborts, if only `AbortSignal.any` refers
+  // to it.
   const limit = new AbortController();
   const timer = clock.after(ms, () => limit.abort(late));
   try {

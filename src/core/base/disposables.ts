@@ -13,7 +13,9 @@ export function toDisposable(end: () => void): Disposable {
   };
 }
 
-/** Owns resources and ends them once, and at once when it has ended. Tests count the live stores. */
+/**
+ * Owns resources and ends them once, and at once when it has ended. Tests count the live stores.
+ */
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 
@@ -39,7 +41,10 @@ export class DisposableStore implements Disposable {
     item.dispose();
   }
 
-  /** Ends the items in the reverse order of their addition. An item that throws does not keep the rest from ending. */
+  /**
+   * Ends the items in the reverse order of their addition. An item that throws does not keep the
+   * rest from ending.
+   */
   dispose(): void {
     if (this.ended) return;
     this.ended = true;

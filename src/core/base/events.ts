@@ -70,7 +70,11 @@ function beforeAbort<T>(
 }
 
 /** Resolves with the first accepted value, or rejects with the signal's reason. */
-export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: CancelSignal): Promise<T> {
+export function nextEvent<T>(
+  event: Event<T>,
+  accept: (value: T) => boolean,
+  signal?: CancelSignal,
+): Promise<T> {
   let subscription: Disposable | undefined;
   const next = new Promise<T>((resolve) => {
     subscription = event((value) => accept(value) && resolve(value));

@@ -1,9 +1,18 @@
-/** Finds numbers that JavaScript cannot represent. A call with a rounded id would act on another thing. Pure. */
+/**
+ * Finds numbers that JavaScript cannot represent. A call with a rounded id would act on another
+ * thing. Pure.
+ */
 
-/** Strings, which `roundingError` skips, and numbers. A string without its end goes to the end, so that reading stays linear. */
+/**
+ * Strings, which `roundingError` skips, and numbers. A string without its end goes to the end, so
+ * that reading stays linear.
+ */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Returns a sentence about the first such number. @param json a JSON text, which may be only a number */
+/**
+ * Returns a sentence about the first such number. @param json a JSON text, which may be only a
+ * number
+ */
 export function roundingError(json: string): string | undefined {
   for (const [token] of json.matchAll(tokens)) {
     if (token.startsWith('"')) continue;

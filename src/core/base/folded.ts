@@ -1,11 +1,14 @@
 /**
- * In columns, so every word is in sight (S1a). The editor does not report its width. From 900 points on it compares in
- * two halves of 42 columns, and a page between both side bars of a window of 1440 points has 64.
+ * In columns, so every word is in sight (S1a). The editor does not report its width. From 900
+ * points on it compares in two halves of 42 columns, and a page between both side bars of a window
+ * of 1440 points has 64.
  */
 export const halfWidth = 42;
 export const pageWidth = 64;
 
-/** Only a continued line begins so: every other line of a folded text begins with a lead of ours. */
+/**
+ * Only a continued line begins so: every other line of a folded text begins with a lead of ours.
+ */
 const continued = '  … ';
 
 /** @param lead goes in front of the line @param mark goes in front of each continuation */

@@ -1,7 +1,8 @@
 /**
- * Makes foreign text inert for every view (S1a). VS Code turns `[text](command:…)` in a message into a link for a
- * command, and `$(name)` into an icon. Control characters steer a terminal, and invisible ones hide parts of a text.
- * The words of a template `` inert`…` `` are ours, and every value is made inert. Only this module makes these types.
+ * Makes foreign text inert for every view (S1a). VS Code turns `[text](command:…)` in a message
+ * into a link for a command, and `$(name)` into an icon. Control characters steer a terminal, and
+ * invisible ones hide parts of a text. The words of a template `` inert`…` `` are ours, and every
+ * value is made inert. Only this module makes these types.
  */
 import { folded, pageWidth } from './folded.js';
 
@@ -26,14 +27,18 @@ const own = Symbol('own');
 
 type Plain = string | number;
 
-/** In UTF-16 code units. A longer value is cut in its middle, so it cannot push our words out of sight. */
+/**
+ * In UTF-16 code units. A longer value is cut in its middle, so it cannot push our words out of
+ * sight.
+ */
 const longestValue = 500;
 
 /** Writes one line for messages, labels, titles and tooltips without Markdown. */
 export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]): Inert {
   let text = '';
   // Foreign text must not end in the beginning of a link or icon completed by the next text.
-  const add = (next: string): void => void (text += /[\]$]$/.test(text) && next.startsWith('(') ? ` ${next}` : next);
+  const add = (next: string): void =>
+    void (text += /[\]$]$/.test(text) && next.startsWith('(') ? ` ${next}` : next);
   words.forEach((word, index) => {
     add(word);
     const value = values[index];
@@ -47,9 +52,15 @@ export function inertLines(text: string): Inert {
   return unlinked(visible(text)) as Inert;
 }
 
-/** Writes our Markdown for a place without it: code, names and commands get one kind of quotation marks. */
+/**
+ * Writes our Markdown for a place without it: code, names and commands get one kind of quotation
+ * marks.
+ */
 export function unmarked(text: string): string {
-  return text.replace(/`([^`]+)`|“([^“”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
+  return text.replace(
+    /`([^`]+)`|“([^“”]*)”/g,
+    (_, code?: string, said?: string) => `"${code ?? said}"`,
+  );
 }
 
 /** Writes Markdown. Values of other kinds become plain text in it. */
@@ -84,27 +95,41 @@ export function linkTarget(uri: string): Markdown {
   return new Markdown(uri.replace(/[\s()<>\\]/g, percentEncoded), own);
 }
 
-/** Shows a text as a block of code. Long runs of blanks stay, because a block may be laid out by them. */
+/**
+ * Shows a text as a block of code. Long runs of blanks stay, because a block may be laid out by
+ * them.
+ */
 export function fenced(text: string, language = ''): Markdown {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return new Markdown(`${fence}${language}\n${withoutHidden(text)}\n${fence}`, own);
 }
 
-/** Takes our documentation, and a model's answer, because the editor shows it without trust. A test lists the callers. */
+/**
+ * Takes our documentation, and a model's answer, because the editor shows it without trust. A test
+ * lists the callers.
+ */
 export function asMarkdown(text: string): Markdown {
   return new Markdown(text, own);
 }
 
-/** Writes invisible characters, and runs of blanks that could push text out of sight, as numbers. Ends of lines stay. */
+/**
+ * Writes invisible characters, and runs of blanks that could push text out of sight, as numbers.
+ * Ends of lines stay.
+ */
 export function visible(text: string): string {
   const shown = withoutHidden(text);
   return shown.replace(/[ \t]{9,}/g, (blanks, at: number) =>
     // Indentation up to 40 blanks hides nothing.
-    (at === 0 || shown[at - 1] === '\n') && blanks.length <= 40 ? blanks : `\\u{20 × ${blanks.length}}`,
+    (at === 0 || shown[at - 1] === '\n') && blanks.length <= 40
+      ? blanks
+      : `\\u{20 × ${blanks.length}}`,
   );
 }
 
-/** Shows a text from one end to the other before a person decides: all of it, folded, and with every character. */
+/**
+ * Shows a text from one end to the other before a person decides: all of it, folded, and with every
+ * character.
+ */
 export function bothEnds(text: string, width = pageWidth, lead = ''): string {
   const lines = visible(text).split('\n');
   return lines.flatMap((line) => folded(line, width, lead, '  | ')).join('\n');
@@ -127,7 +152,8 @@ export function visibleJson(json: string): string {
 
 export function oneLine(text: string): string {
   const lines = text.split(/[\r\n\u2028\u2029]/);
-  // A pattern for the blanks around an end of line would look at each run of blanks again and again.
+  // A pattern for the blanks around an end of line would look at each run of blanks again and
+  // again.
   const trimmed = lines.map((line, index) => {
     const rest = index > 0 ? line.trimStart() : line;
     return index < lines.length - 1 ? rest.trimEnd() : rest;
@@ -144,13 +170,16 @@ function escapedInJson(character: string): string {
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
-/** Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks. */
+/**
+ * Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks.
+ */
 export const hiddenCharacter =
   /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})/gu;
 
 /** Joiners and variation selectors belong to letters and pictures before them. */
 const belongs = /^[\u{200c}\u{200d}\u{fe0e}\u{fe0f}]$/u;
-const carrier = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}]$|(?![\0-\u{7f}])[\p{L}\p{M}]$/u;
+const carrier =
+  /[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}]$|(?![\0-\u{7f}])[\p{L}\p{M}]$/u;
 
 export function withoutHidden(given: string): string {
   if (/^[\n\t -~]*$/.test(given)) return given;
@@ -160,7 +189,9 @@ export function withoutHidden(given: string): string {
     // A quick test excludes most characters.
     return one > '\u{7f}' && belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at));
   };
-  return text.replace(hiddenCharacter, (one, at: number) => (isKept(one, at) ? one : numbered(one)));
+  return text.replace(hiddenCharacter, (one, at: number) =>
+    isKept(one, at) ? one : numbered(one),
+  );
 }
 
 function shortened(text: string): string {

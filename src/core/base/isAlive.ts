@@ -1,4 +1,7 @@
-/** True if the process exists, ours or not. For a negative number, true if its process group has members. */
+/**
+ * True if the process exists, ours or not. For a negative number, true if its process group has
+ * members.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -13,7 +13,9 @@ export function jsonOf(value: object, share?: LoopShare): string | Promise<strin
   return isLarge(value) ? inTurns(jsonInSlices(value), share) : JSON.stringify(value);
 }
 
-/** Returns about the length of a value's JSON. Above `most`, the number is only known to be greater. */
+/**
+ * Returns about the length of a value's JSON. Above `most`, the number is only known to be greater.
+ */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 4;
@@ -30,7 +32,10 @@ function weightOf(value: unknown, most: number): number {
   return weight;
 }
 
-/** Gives the text of `JSON.stringify` for an object or a list with only JSON in it and no great depth. */
+/**
+ * Gives the text of `JSON.stringify` for an object or a list with only JSON in it and no great
+ * depth.
+ */
 export function* jsonInSlices(value: unknown): Sliced<string> {
   const pieces: string[] = [];
   yield* write(value, pieces);
@@ -43,7 +48,8 @@ function* write(value: unknown, pieces: string[]): Sliced<void> {
     const inner = yield* inPieces(value, (piece) => JSON.stringify(piece).slice(1, -1));
     pieces.push(`"${inner.join('')}"`);
   } else if (Array.isArray(value)) yield* writeList(value, pieces);
-  else if (typeof value === 'object' && value !== null) yield* writeObject(value as Record<string, unknown>, pieces);
+  else if (typeof value === 'object' && value !== null)
+    yield* writeObject(value as Record<string, unknown>, pieces);
   else pieces.push(JSON.stringify(value) ?? 'null');
 }
 

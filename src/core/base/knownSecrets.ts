@@ -51,7 +51,13 @@ export class KnownSecrets {
   }
 
   /** Returns the end of the value at this place; 0 if another text is there. */
-  private endOf(value: string, text: string, at: number, ellipsis: number, compared: number): number {
+  private endOf(
+    value: string,
+    text: string,
+    at: number,
+    ellipsis: number,
+    compared: number,
+  ): number {
     const head = value.slice(0, longestHead);
     if (!text.startsWith(head, at)) {
       const isCut = ellipsis - at >= this.shortest && value.startsWith(text.slice(at, ellipsis));
@@ -65,7 +71,10 @@ export class KnownSecrets {
 }
 
 /** Returns the JSON escape (`\n`, `\u00e9`) around a place, because half of one must not remain. */
-function escapeAround(text: string, at: number): { readonly start: number; readonly end: number } | undefined {
+function escapeAround(
+  text: string,
+  at: number,
+): { readonly start: number; readonly end: number } | undefined {
   for (let slash = at - 1; slash >= 0 && slash >= at - 5; slash--) {
     if (text.charCodeAt(slash) !== 0x5c) continue;
     let first = slash;

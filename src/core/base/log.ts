@@ -27,9 +27,13 @@ export class Redactor {
   /** Grows with each change of the known secrets, which may change what `redact` returns. */
   changes = 0;
 
-  /** Registers values until the result is disposed of. Several owners may register the same value. */
+  /**
+   * Registers values until the result is disposed of. Several owners may register the same value.
+   */
   register(values: Iterable<string>): Disposable {
-    const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
+    const own = [...new Set([...values].flatMap(partsOf))].filter(
+      (value) => value.length >= shortestSecret,
+    );
     this.count(own, 1);
     return toDisposable(() => this.count(own, -1));
   }
@@ -64,7 +68,10 @@ export class Redactor {
 
 /** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
-  return [...[value, bare(value), ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]), ...secretsIn(value)];
+  return [
+    ...[value, bare(value), ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]),
+    ...secretsIn(value),
+  ];
 }
 
 function linesOf(value: string): string[] {
@@ -99,5 +106,8 @@ function inAddress(value: string): string {
 }
 
 export function redactingLog(target: Log, redactor: Redactor): Log {
-  return { write: (level, message) => target.write(level, forLog(redactor.redact(message, longestLogText))) };
+  return {
+    write: (level, message) =>
+      target.write(level, forLog(redactor.redact(message, longestLogText))),
+  };
 }

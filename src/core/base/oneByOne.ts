@@ -1,4 +1,6 @@
-/** Carries out the steps of one subject one after the other. A failed step does not stop the next. */
+/**
+ * Carries out the steps of one subject one after the other. A failed step does not stop the next.
+ */
 import { TransientMap } from './transientMap.js';
 
 export class OneByOne {

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { foldersUp } from './paths.js';
 
-/** Loads a package installed with this product. `require` would look in NODE_PATH too, which may name a repository. */
+/**
+ * Loads a package installed with this product. `require` would look in NODE_PATH too, which may
+ * name a repository.
+ */
 export function ownPackage(name: string): unknown {
   const found = foldersUp(__dirname)
     .map((folder) => path.join(folder, 'node_modules', name))

@@ -1,4 +1,7 @@
-/** Only this compares paths from different sources: the editor writes `c:\`, Windows `C:\`, and a folder may be a link. */
+/**
+ * Only this compares paths from different sources: the editor writes `c:\`, Windows `C:\`, and a
+ * folder may be a link.
+ */
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { unlessThrown } from './unlessThrown.js';
@@ -8,12 +11,16 @@ export function launcherPath(home: string): string {
   return path.join(home, '.minds', 'bin', 'mcp-toolsets.js');
 }
 
-/** A missing part stays as written. A link to a missing target is followed too, because a write follows it. */
+/**
+ * A missing part stays as written. A link to a missing target is followed too, because a write
+ * follows it.
+ */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
   const found = existing(full);
   if (found !== undefined) return found;
-  // From the root down, because the look-up ends at the first missing part. So a long path costs one look.
+  // From the root down, because the look-up ends at the first missing part. So a long path costs
+  // one look.
   let { root: real } = path.parse(full);
   const names = full.slice(real.length).split(path.sep);
   for (const [index, name] of names.entries()) {
@@ -22,7 +29,9 @@ export function realPath(file: string, hops = 16): string {
     if (below === undefined) {
       const rest = names.slice(index + 1);
       const target = hops > 0 ? linkTarget(next) : undefined;
-      return target === undefined ? path.join(next, ...rest) : realPath(path.join(target, ...rest), hops - 1);
+      return target === undefined
+        ? path.join(next, ...rest)
+        : realPath(path.join(target, ...rest), hops - 1);
     }
     real = below;
   }
@@ -42,7 +51,10 @@ function linkTarget(file: string): string | undefined {
   return unlessThrown(() => path.resolve(path.dirname(file), readlinkSync(file)));
 }
 
-/** True if neither the file nor a link in its place belongs to another user. Windows has no such owners. */
+/**
+ * True if neither the file nor a link in its place belongs to another user. Windows has no such
+ * owners.
+ */
 export function isPersons(file: string): boolean {
   const own = process.getuid?.();
   if (own === undefined) return true;
@@ -82,7 +94,8 @@ export function leadsDown(folder: string, file: string): boolean {
 /** Returns the folder and all above it. */
 export function foldersUp(folder: string): string[] {
   const folders = [folder];
-  for (let at = folder; at !== path.dirname(at); at = path.dirname(at)) folders.push(path.dirname(at));
+  for (let at = folder; at !== path.dirname(at); at = path.dirname(at))
+    folders.push(path.dirname(at));
   return folders;
 }
 

@@ -1,9 +1,15 @@
-/** Writes files readable only by their owner: in the user's home, at an option's path, or in the editor's storage. */
+/**
+ * Writes files readable only by their owner: in the user's home, at an option's path, or in the
+ * editor's storage.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Never writes into an existing file, because it may be a link or open to others. @param place puts it in its place */
+/**
+ * Never writes into an existing file, because it may be a link or open to others. @param place puts
+ * it in its place
+ */
 export async function makePrivateFile(
   file: string,
   text: string | Buffer | AsyncIterable<Buffer>,
@@ -31,7 +37,11 @@ export function fileOfLaunch(folder: string, launch: string): string {
 }
 
 /** Replaces the file of a launch, or removes it without a text. Other names have no file. */
-export async function putLaunchFile(folder: string, launch: string, text: string | undefined): Promise<void> {
+export async function putLaunchFile(
+  folder: string,
+  launch: string,
+  text: string | undefined,
+): Promise<void> {
   const file = fileOfLaunch(folder, launch);
   if (launchOfFile(path.basename(file)) !== launch) return;
   if (text === undefined) return await rm(file, { force: true });

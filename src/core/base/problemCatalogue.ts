@@ -1,11 +1,16 @@
 /**
- * Every problem: what happened and what to do, which `docs/problems.md` explains. `{name}` in a text stands for a field
- * that `problemOf` fills in; `{server}` is the server with the problem. Other braces hold a blank, a comma or nothing.
- * A word behind `:` tells several texts of one code apart.
+ * Every problem: what happened and what to do, which `docs/problems.md` explains. `{name}` in a
+ * text stands for a field that `problemOf` fills in; `{server}` is the server with the problem.
+ * Other braces hold a blank, a comma or nothing. A word behind `:` tells several texts of one code
+ * apart.
  */
 const saying =
   <const Severity extends string>(severity: Severity) =>
-  <const Message extends string, const Fix extends string>(message: Message, fix: Fix) => ({ severity, message, fix });
+  <const Message extends string, const Fix extends string>(message: Message, fix: Fix) => ({
+    severity,
+    message,
+    fix,
+  });
 
 const error = saying('error');
 const warning = saying('warning');
@@ -22,8 +27,14 @@ export const catalogue = {
     'YAML: {said}; it is ignored.',
     'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.',
   ),
-  'json-syntax': error('The file is not JSON: {what}.', 'Write JSON; comments and commas at the end are allowed.'),
-  'version-missing': error('The file does not say its `version`.', 'Write `version: 1` as the first line.'),
+  'json-syntax': error(
+    'The file is not JSON: {what}.',
+    'Write JSON; comments and commas at the end are allowed.',
+  ),
+  'version-missing': error(
+    'The file does not say its `version`.',
+    'Write `version: 1` as the first line.',
+  ),
   'version-missing:notAMap': error(
     'The file is {found}; expected a map with `version` and `servers`.',
     'Begin the file with `version: 1` and a map `servers:`.',
@@ -48,13 +59,22 @@ export const catalogue = {
     'The file has {count} servers; only the first {most} are read.',
     'Remove the servers that you do not need.',
   ),
-  'server-id-invalid': error('Server id `{id}` {why}.', 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.'),
-  'server-id-invalid:builtIn': error('Server id `{id}` is the id of a built-in toolset.', 'Rename the server.'),
+  'server-id-invalid': error(
+    'Server id `{id}` {why}.',
+    'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.',
+  ),
+  'server-id-invalid:builtIn': error(
+    'Server id `{id}` is the id of a built-in toolset.',
+    'Rename the server.',
+  ),
   'unknown-key': warning(
     'Unknown key `{key}`; known keys: {known}.',
     'Remove the key, or write one of the known ones.',
   ),
-  'unknown-key:misspelt': warning('Unknown key `{key}`; did you mean `{instead}`?', 'Rename it to `{instead}`.'),
+  'unknown-key:misspelt': warning(
+    'Unknown key `{key}`; did you mean `{instead}`?',
+    'Rename it to `{instead}`.',
+  ),
   'unknown-key:again': warning(
     'Unknown key `{key}`; did you mean `{instead}`?',
     'Remove the key: `{instead}` is written already.',
@@ -67,7 +87,10 @@ export const catalogue = {
     '`{key}` is next to `mcpServers`, where it has no effect.',
     'Move it into `mcpServers` if it is a server, or remove it.',
   ),
-  'unknown-key:ofTeam': warning('Unknown key `{key}`; did you mean `{meant}`?', 'Rename it to `{meant}`.'),
+  'unknown-key:ofTeam': warning(
+    'Unknown key `{key}`; did you mean `{meant}`?',
+    'Rename it to `{meant}`.',
+  ),
   'key-not-for-transport': warning(
     '`{key}` belongs to transport `{owner}` and has no effect with `{transport}`.',
     'Remove `{key}`, or write `transport: {owner}`.',
@@ -111,7 +134,10 @@ export const catalogue = {
     '`sessionId` holds a space or a character that is not visible ASCII.',
     'Write the session id as the server gave it.',
   ),
-  'key-not-used': information('`{key}` is not used here.', 'Leave it for the program that reads it.'),
+  'key-not-used': information(
+    '`{key}` is not used here.',
+    'Leave it for the program that reads it.',
+  ),
   'key-not-used:replaced': information(
     '`transform` is not used here, because `tools.transform` replaces it.',
     'Leave it for the program that reads it, or remove it.',
@@ -219,7 +245,10 @@ export const catalogue = {
     'The tool "{name}" of "{server}" is published without its output schema: {detail}. A client that cannot compile one output schema loses the tools of every server.',
     'Ask the author of the server to correct the schema. The tool works without it.',
   ),
-  'override-unknown': warning('The argument "{argument}" of the tool "{name}" of "{server}" {detail}.', '{fix}'),
+  'override-unknown': warning(
+    'The argument "{argument}" of the tool "{name}" of "{server}" {detail}.',
+    '{fix}',
+  ),
   'override-unknown:noTool': warning(
     '`override` names the tool "{name}", which "{server}" does not have.',
     'Correct the name (it is the one that the server gives), or remove the override.',
@@ -228,7 +257,10 @@ export const catalogue = {
     'The argument "{argument}" of the tool "{tool}" of "{server}" {detail}. The tool is left out.',
     '{fix}',
   ),
-  'override-refused': warning('The argument "{argument}" of the tool "{name}" of "{server}" {detail}.', '{fix}'),
+  'override-refused': warning(
+    'The argument "{argument}" of the tool "{name}" of "{server}" {detail}.',
+    '{fix}',
+  ),
   'tool-malformed': warning(
     'An entry of the tool list of "{server}" ({name}) is not a tool and is left out: {detail}.',
     'Ask the author of the server to correct it. The other tools are not affected.',
@@ -346,7 +378,10 @@ export const catalogue = {
     'Member `{id}` is already in `{file}`; this entry is left out.',
     'Rename one of the two.',
   ),
-  'toolset-unknown': warning('There is no toolset `{id}`: no config file has a server of that id.', '{fix}'),
+  'toolset-unknown': warning(
+    'There is no toolset `{id}`: no config file has a server of that id.',
+    '{fix}',
+  ),
   'toolset-deferred': information(
     'Toolset `{id}` has no tools now: its server is {state}. The member gets them as soon as the server is up.',
     'No action needed if this is what you want; otherwise see the problems of the server.',
@@ -357,7 +392,10 @@ export const catalogue = {
   ),
 };
 
-/** The texts of these are where they are noted, because `activate` loads those modules, and not this one (P1). */
+/**
+ * The texts of these are where they are noted, because `activate` loads those modules, and not this
+ * one (P1).
+ */
 export const codesOfWindow = [
   'file-unreadable',
   'agents-window-off',

@@ -16,13 +16,20 @@ type Texts = typeof catalogue;
 
 const parts = ['severity', 'place', 'tool', 'pattern', 'instead', 'related'] as const;
 
-/** The values of the `{name}`s in the texts of a problem, and more parts of it. A value may be such a part too. */
+/**
+ * The values of the `{name}`s in the texts of a problem, and more parts of it. A value may be such
+ * a part too.
+ */
 export type Given<Key extends TextKey> = Partial<Pick<Problem, (typeof parts)[number]>> & {
   readonly [Name in NamesIn<Texts[Key]['message' | 'fix']>]: string | number;
 };
 
 /** @param at a server's problem is at its key, unless a place is given */
-export function problemOf<Key extends TextKey>(key: Key, at: Place | OfServer, given: Given<Key>): Problem {
+export function problemOf<Key extends TextKey>(
+  key: Key,
+  at: Place | OfServer,
+  given: Given<Key>,
+): Problem {
   const { severity, message, fix } = catalogue[key];
   const where = 'server' in at ? { place: at.places.key, server: at.server } : { place: at };
   const values = { ...given, ...where } as unknown as Readonly<Record<string, string>>;
@@ -30,5 +37,12 @@ export function problemOf<Key extends TextKey>(key: Key, at: Place | OfServer, g
     text.replace(/\{([a-z]+)\}/gi, (whole, name: string) => values[name] ?? whole);
   const more = parts.flatMap((part) => (part in given ? [[part, given[part]]] : []));
   const code = key.replace(/:.*/, '') as ProblemCode;
-  return { code, severity, message: filled(message), fix: filled(fix), ...where, ...Object.fromEntries(more) };
+  return {
+    code,
+    severity,
+    message: filled(message),
+    fix: filled(fix),
+    ...where,
+    ...Object.fromEntries(more),
+  };
 }

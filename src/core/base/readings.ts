@@ -1,7 +1,7 @@
 /**
- * The readings of a text in which a search looks for secrets (E4b). A colour or a control character may stand in the
- * middle of a secret, between a word and a secret, or in a known value. So a search reads the text as it is, without
- * these characters, and with a blank for them. Linear.
+ * The readings of a text in which a search looks for secrets (E4b). A colour or a control character
+ * may stand in the middle of a secret, between a word and a secret, or in a known value. So a
+ * search reads the text as it is, without these characters, and with a blank for them. Linear.
  */
 import { hiddenCharacter } from './inert.js';
 
@@ -23,14 +23,26 @@ const controlString = String.raw`(?:${escape}[\]PX^_]|[\u0090\u0098\u009d-\u009f
 const written = String.raw`\\{1,4}(?:u(?:00(?:0[0-8bcefBCEF]|[189][\da-fA-F]|7[fF]|[aA][dD])|20(?:0[b-fB-F]|2[8-9a-eA-E]|6[\da-fA-F])|[fF][eE][fF]{2})|x(?:0[0-8]|1[\da-fA-F]|7[fF]))`;
 const hidden = String.raw`(?![\n\t]|\r\n)${hiddenCharacter.source}|${written}`;
 /** The address in a link of a terminal may hold a secret, so only this reading leaves it out. */
-const joined = new RegExp(String.raw`${controlString}[^\u0007\u001b\u009c\\\n]*|${command}|${hidden}`, 'gu');
+const joined = new RegExp(
+  String.raw`${controlString}[^\u0007\u001b\u009c\\\n]*|${command}|${hidden}`,
+  'gu',
+);
 /** A cut JSON text has its ends of lines as `\\n`. */
-const spaced = new RegExp(String.raw`(?:${command}|${controlString}|${hidden}|\\{1,4}[bfnrt])+`, 'gu');
+const spaced = new RegExp(
+  String.raw`(?:${command}|${controlString}|${hidden}|\\{1,4}[bfnrt])+`,
+  'gu',
+);
 /** No other text has something to remove. */
 const possible = /[^\n\t -[\]-~]|\^\[/;
 
-/** Returns the spans that a search finds in some reading of the text, as disjoint spans of the text in their order. */
-export function inReadings<One extends Span>(text: string, search: (text: string) => readonly One[]): readonly One[] {
+/**
+ * Returns the spans that a search finds in some reading of the text, as disjoint spans of the text
+ * in their order.
+ */
+export function inReadings<One extends Span>(
+  text: string,
+  search: (text: string) => readonly One[],
+): readonly One[] {
   const own = search(text);
   if (!possible.test(text) || text.search(spaced) < 0) return own;
   const found = [...own];
@@ -39,7 +51,11 @@ export function inReadings<One extends Span>(text: string, search: (text: string
     for (const one of search(reading.text)) {
       if (one.end <= reached) continue;
       reached = endBehindBlanks(text, reading, one.end);
-      found.push({ ...one, start: reading.places[one.start] ?? 0, end: (reading.places[reached - 1] ?? 0) + 1 });
+      found.push({
+        ...one,
+        start: reading.places[one.start] ?? 0,
+        end: (reading.places[reached - 1] ?? 0) + 1,
+      });
     }
   }
   return united(found);

@@ -1,4 +1,7 @@
-/** In doubt it is a secret: a visible one costs more than a masked harmless value. No pattern repeats a repetition. */
+/**
+ * In doubt it is a secret: a visible one costs more than a masked harmless value. No pattern
+ * repeats a repetition.
+ */
 const longestName = 96;
 
 const secretWords = new Set(
@@ -9,7 +12,9 @@ const secretWords = new Set(
 );
 
 /** Words at the end of a compound name: `PGPASSWORD`, `OPENAIKEY`. */
-const secretEnds = 'TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY COOKIE CREDENTIAL'.split(' ');
+const secretEnds = 'TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY COOKIE CREDENTIAL'.split(
+  ' ',
+);
 const harmlessWords = new Set(
   'ASKPASS MONKEY TURKEY DONKEY WHISKEY HOCKEY JOCKEY HOTKEY BYPASS COMPASS ENCOMPASS TRESPASS SURPASS PUBLICKEY'.split(
     ' ',
@@ -19,7 +24,10 @@ const harmlessWords = new Set(
 /** MCP has progress tokens. They say only which call progress belongs to. */
 const harmlessPairs = new Set(['PUBLIC KEY', 'PROGRESS TOKEN']);
 
-/** Of harmless names (`TOKEN_FILE`), or of a source (`PASSWORD_COMMAND`), which a person has to see (S1a). */
+/**
+ * Of harmless names (`TOKEN_FILE`), or of a source (`PASSWORD_COMMAND`), which a person has to see
+ * (S1a).
+ */
 const harmlessEnds = new Set(
   (
     'FILE PATH DIR URL URI ENDPOINT NAME ID TYPE HEADER METHOD METHODS ENABLED TTL TIMEOUT EXPIRY EXPIRES IN AT SERVER ' +
@@ -44,7 +52,10 @@ const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
 const ambiguousWords = /^(?:KEY|SESSION|SESSIONID|SIG|SIGNATURE|PAT|AUTH)S?$/;
 const clearKeys = new Set('API ACCESS SECRET PRIVATE SIGNING ENCRYPTION'.split(' '));
 
-/** `weak` needs more than a plain word, `word` may precede a colon in prose, and `certain` makes any value a secret. */
+/**
+ * `weak` needs more than a plain word, `word` may precede a colon in prose, and `certain` makes any
+ * value a secret.
+ */
 export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
 
 export function nameStrength(name: string, parameter = false): NameStrength {
@@ -63,7 +74,10 @@ export function nameStrength(name: string, parameter = false): NameStrength {
   return weakWords.has(singular(last)) ? 'weak' : 'word';
 }
 
-/** True for a secret in the environment. Systems name folders and sessions of the desktop like one: `PWD`, `DESKTOP_SESSION`. */
+/**
+ * True for a secret in the environment. Systems name folders and sessions of the desktop like one:
+ * `PWD`, `DESKTOP_SESSION`.
+ */
 export function isSecretVariable(name: string, value: string): boolean {
   return nameStrength(name.replace(/SESSION/i, '')) !== 'none' && !/^([/\\]|[a-z]:)/i.test(value);
 }
@@ -71,7 +85,9 @@ export function isSecretVariable(name: string, value: string): boolean {
 /** True if some word of the name can only mean a secret, as in `API_KEY`, and not in `KEY`. */
 export function isClearlySecret(name: string): boolean {
   return wordsOf(name).some((word, at, words) =>
-    ambiguousWords.test(word) ? singular(word) === 'KEY' && clearKeys.has(words[at - 1] ?? '') : isSecretWord(word),
+    ambiguousWords.test(word)
+      ? singular(word) === 'KEY' && clearKeys.has(words[at - 1] ?? '')
+      : isSecretWord(word),
   );
 }
 
@@ -90,7 +106,9 @@ export function wordsOf(name: string): string[] {
 function isSecretWord(word: string): boolean {
   const one = singular(word);
   if (secretWords.has(word) || secretWords.has(one)) return true;
-  return !harmlessWords.has(one) && secretEnds.some((end) => one.endsWith(end) || word.endsWith(end));
+  return (
+    !harmlessWords.has(one) && secretEnds.some((end) => one.endsWith(end) || word.endsWith(end))
+  );
 }
 
 function singular(word: string): string {
@@ -115,11 +133,17 @@ const reasonWords =
 const readsVariable =
   /^(?:os\.(?:environ|getenv)|process\.env|import\.meta\.env|(?:Deno|Bun)\.env|ENV\[|System\.getenv|getenv\(|std::env)/;
 
-/** Messages about missing secrets have the name of a variable, code that reads one, or a reason in place of the value. */
+/**
+ * Messages about missing secrets have the name of a variable, code that reads one, or a reason in
+ * place of the value.
+ */
 export function isNoValue(text: string): boolean {
   if (text.length > 200) return false;
   if (/^[A-Z]{1,40}\d{0,2}(?:_[A-Z]{1,40}\d{0,2}){1,10}[.,;:!?)]{0,2}$/.test(text)) return true;
-  return readsVariable.test(text) || (/^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text));
+  return (
+    readsVariable.test(text) ||
+    (/^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text))
+  );
 }
 
 export const tokenBeginnings =
@@ -137,15 +161,23 @@ export function isToken(word: string): boolean {
 
 /** True if letters and digits are mixed like in no written word. */
 export function isRandom(word: string): boolean {
-  if (word.length < 16 || word.length > 4096) return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
+  if (word.length < 16 || word.length > 4096)
+    return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
   if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word) || /^[/.]/.test(word) || !/\d/.test(word)) return false;
-  if (word.length >= 32 && !/[.~]/.test(word) && !/[a-z]{9}/.test(word) && (word.match(/\d/g)?.length ?? 0) >= 4) {
+  if (
+    word.length >= 32 &&
+    !/[.~]/.test(word) &&
+    !/[a-z]{9}/.test(word) &&
+    (word.match(/\d/g)?.length ?? 0) >= 4
+  ) {
     return /[A-Za-z]/.test(word);
   }
   return word.split(/[^A-Za-z0-9]/).some((part) => part.length >= 12 && isJumbled(part));
 }
 
-/** True if letters and digits, or capitals and small letters, alternate more often than in words. */
+/**
+ * True if letters and digits, or capitals and small letters, alternate more often than in words.
+ */
 function isJumbled(part: string): boolean {
   if (!/\d/.test(part) || !/[A-Za-z]/.test(part)) return false;
   const runs = part.match(/\d+|[A-Z]+|[a-z]+/g) ?? [];

@@ -1,6 +1,16 @@
-/** Finds secrets by names beside them and by shape. It is linear (S2), so it looks back only so many characters. */
+/**
+ * Finds secrets by names beside them and by shape. It is linear (S2), so it looks back only so many
+ * characters.
+ */
 import { inReadings, type Span } from './readings.js';
-import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import {
+  isNoValue,
+  isRandom,
+  isToken,
+  isTrivial,
+  nameStrength,
+  tokenBeginnings,
+} from './secretNames.js';
 import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
@@ -97,13 +107,18 @@ class Scan {
     if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
     const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
     if (!userName && nameStrength(option) === 'none') return after;
-    const end = this.valueEnd(start, isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '');
+    const end = this.valueEnd(
+      start,
+      isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '',
+    );
     const value = text.slice(start, Math.min(end, start + 100));
     if (userName) {
       const colon = text.slice(start, Math.min(end, start + 256)).indexOf(':');
       return colon < 0 ? end : this.add(start + colon + 1, end);
     }
-    return isTrivial(value, option) || prose.test(value) || isNoValue(value) ? end : this.add(start, end);
+    return isTrivial(value, option) || prose.test(value) || isNoValue(value)
+      ? end
+      : this.add(start, end);
   }
 
   /** Finds `name=value`, `name: value` and `"name": "value"`. */
@@ -116,7 +131,11 @@ class Scan {
     if (quoted) nameEnd--;
     if (quoted && text.charAt(nameEnd - 1) === '\\') nameEnd--;
     let nameStart = nameEnd;
-    while (nameStart > 0 && nameEnd - nameStart < longestLookBack && nameCodes.has(text.charCodeAt(nameStart - 1))) {
+    while (
+      nameStart > 0 &&
+      nameEnd - nameStart < longestLookBack &&
+      nameCodes.has(text.charCodeAt(nameStart - 1))
+    ) {
       nameStart--;
     }
     if (nameStart === nameEnd) return after;
@@ -135,14 +154,19 @@ class Scan {
     const first = this.endOf(openingQuote, start);
     const quote = text.slice(start, first);
     const wholeLine = quote === '' && !equals && /authorization$|cookie$/i.test(name);
-    start = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, first) : first;
+    start = /authorization$/i.test(name)
+      ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, first)
+      : first;
     // A single word before a colon is prose more often than not.
     const telling = equals || quoted;
     const opaque = !telling && (isWeak || strength === 'word');
     const most = opaque ? start + longestLookBack : text.length;
     const end = wholeLine ? this.lineEnd(start) : this.valueEnd(start, quote, inAddress, most);
     const head = text.slice(start, Math.min(end, start + 200));
-    if (isTrivial(head, name) || (strength !== 'none' && isNoValue(wholeLine ? text.slice(first, end) : head)))
+    if (
+      isTrivial(head, name) ||
+      (strength !== 'none' && isNoValue(wholeLine ? text.slice(first, end) : head))
+    )
       return after;
     if (isEnvironment) return this.add(start, end, 'environment');
     if (opaque) {
@@ -169,12 +193,16 @@ class Scan {
       if (!isQuote(text.charCodeAt(start))) return start;
       const end = this.valueEnd(start + 1, text.charAt(start));
       const head = text.slice(start + 1, Math.min(end, start + 101));
-      if (!isTrivial(head) && !isNoValue(head) && !(weak && plainWord.test(head))) this.add(start + 1, end);
+      if (!isTrivial(head) && !isNoValue(head) && !(weak && plainWord.test(head)))
+        this.add(start + 1, end);
       at = end + 1;
     }
   }
 
-  /** Finds the password of `scheme://user:password@host/path`. It may hold `@` and other characters unescaped. */
+  /**
+   * Finds the password of `scheme://user:password@host/path`. It may hold `@` and other characters
+   * unescaped.
+   */
   private address(at: number, after: number): number {
     const { text } = this;
     if (!nameCodes.has(text.charCodeAt(at - 1))) return after;
@@ -187,16 +215,26 @@ class Scan {
     const authority = text.slice(after, hostEnd);
     const colon = authority.indexOf(':');
     const inHost = authority.lastIndexOf('@');
-    const openEnd = colon >= 0 && inHost < 0 && !/^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300));
+    const openEnd =
+      colon >= 0 && inHost < 0 && !/^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300));
     const isCut = openEnd && text.charAt(hostEnd) === '…';
-    const until = inHost >= 0 ? after + inHost : openEnd && this.lastAt > after ? this.lastAt : isCut ? hostEnd : -1;
+    const until =
+      inHost >= 0
+        ? after + inHost
+        : openEnd && this.lastAt > after
+          ? this.lastAt
+          : isCut
+            ? hostEnd
+            : -1;
     if (until < 0) return this.path(after, hostEnd);
     if (colon >= 0 && after + colon < until) {
       // Before `:x-oauth-basic` and before `:@`, the name is the secret.
       const password = text.slice(after + colon + 1, until);
-      const isName = password === '' || password.startsWith('x-') || isRandom(authority.slice(0, colon));
+      const isName =
+        password === '' || password.startsWith('x-') || isRandom(authority.slice(0, colon));
       this.add(isName ? after : after + colon + 1, until);
-    } else if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(text.slice(after, until))) this.add(after, until);
+    } else if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(text.slice(after, until)))
+      this.add(after, until);
     return inHost >= 0 ? this.path(until + 1, hostEnd) : until;
   }
 
@@ -214,7 +252,8 @@ class Scan {
       start += part.length + 1;
     }
     // `/bot123456:token/` is how one messenger writes its own.
-    const bot = text.charAt(end) === ':' && /\/bot\d{4,20}$/.test(text.slice(Math.max(0, end - 30), end));
+    const bot =
+      text.charAt(end) === ':' && /\/bot\d{4,20}$/.test(text.slice(Math.max(0, end - 30), end));
     return bot ? this.add(end + 1, this.endOf(/[\w-]+/y, end + 1)) : end;
   }
 
@@ -228,7 +267,12 @@ class Scan {
     }
   }
 
-  private valueEnd(start: number, quote: string, inAddress = false, most = this.text.length): number {
+  private valueEnd(
+    start: number,
+    quote: string,
+    inAddress = false,
+    most = this.text.length,
+  ): number {
     const { text } = this;
     const last = Math.min(most, text.length);
     if (quote.length === 2) {

@@ -1,6 +1,17 @@
-/** Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON stays valid JSON. */
+/**
+ * Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON
+ * stays valid JSON.
+ */
 import { bare, type Span } from './readings.js';
-import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import {
+  isNoValue,
+  isPlural,
+  isRandom,
+  isToken,
+  isTrivial,
+  nameStrength,
+  tokenBeginnings,
+} from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 import { unlessThrown } from './unlessThrown.js';
 
@@ -49,13 +60,18 @@ export function withoutArgumentSecrets(args: readonly string[]): string[] {
   return args.map((arg, index) => cleanArgument(arg, args[index - 1], {}));
 }
 
-/** Returns the spans of the secrets of a text. @param before the argument in front of it, if the text is an argument */
+/**
+ * Returns the spans of the secrets of a text. @param before the argument in front of it, if the
+ * text is an argument
+ */
 export function secretSpansOf(text: string, before?: string): Span[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
 export function secretsOfArguments(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
+  return args.flatMap((arg, index) =>
+    inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)),
+  );
 }
 
 function cleanArgument(arg: string, before: string | undefined, removal: Removal): string {
@@ -65,22 +81,32 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
 }
 
 function inArgument(arg: string, before = ''): readonly Found[] {
-  const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
+  const whole = (from = 0): Found[] =>
+    arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : [];
   const found = findSecrets(arg);
   const equals = arg.indexOf('=');
-  if (/^(?:-e|--env|--build-arg)$/.test(before) && equals > 0) return valueOfEnvironment(arg, equals + 1);
+  if (/^(?:-e|--env|--build-arg)$/.test(before) && equals > 0)
+    return valueOfEnvironment(arg, equals + 1);
   const attached = /^(?:-e|--env=)[A-Za-z_]\w{0,95}=/.exec(arg)?.[0];
   if (attached !== undefined) return valueOfEnvironment(arg, attached.length);
-  const header = /^(?:-H|--header)$/.test(before) ? /^[\w-]{1,96}:\s{0,8}/.exec(arg)?.[0] : undefined;
+  const header = /^(?:-H|--header)$/.test(before)
+    ? /^[\w-]{1,96}:\s{0,8}/.exec(arg)?.[0]
+    : undefined;
   if (header !== undefined && found.length === 0)
     return [{ start: header.length, end: arg.length, kind: 'environment' }];
   if (found.length > 0) return found;
-  if (/^(?:-u|-U|--user|--proxy-user)$/.test(before)) return arg.includes(':') ? whole(arg.indexOf(':') + 1) : [];
+  if (/^(?:-u|-U|--user|--proxy-user)$/.test(before))
+    return arg.includes(':') ? whole(arg.indexOf(':') + 1) : [];
   if (arg.startsWith('-')) return [];
   if (hasSecretShape(arg)) return whole();
-  if (/^--?[A-Za-z][\w.-]{0,95}$/.test(before) && nameStrength(before) !== 'none' && !isTrivial(arg, before))
+  if (
+    /^--?[A-Za-z][\w.-]{0,95}$/.test(before) &&
+    nameStrength(before) !== 'none' &&
+    !isTrivial(arg, before)
+  )
     return whole();
-  const short = /^-[pPkK]$/.test(before) && /^[^/@:.]{4,}$/.test(arg) && /\d/.test(arg) && /[A-Za-z]/.test(arg);
+  const short =
+    /^-[pPkK]$/.test(before) && /^[^/@:.]{4,}$/.test(arg) && /\d/.test(arg) && /[A-Za-z]/.test(arg);
   return short ? whole() : [];
 }
 
@@ -93,11 +119,16 @@ function valueOfEnvironment(arg: string, start: number): readonly Found[] {
   return [{ start, end: arg.length, kind: isSecret(name, value) ? 'secret' : 'environment' }];
 }
 
-function replaced(text: string, found: readonly Found[], { spare, environment = true }: Removal): string {
+function replaced(
+  text: string,
+  found: readonly Found[],
+  { spare, environment = true }: Removal,
+): string {
   let result = '';
   let at = 0;
   for (const { start, end, kind } of found) {
-    if (start < at || (kind === 'environment' && !environment) || spare?.(text.slice(start, end))) continue;
+    if (start < at || (kind === 'environment' && !environment) || spare?.(text.slice(start, end)))
+      continue;
     result += text.slice(at, start) + mask;
     at = end;
   }
@@ -166,13 +197,16 @@ class JsonCleaning {
     if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value);
     if (isList && before.startsWith('-')) return cleanArgument(value, before, removal);
     const clean = withoutSecrets(value, removal, this.depth + 1);
-    return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
+    return clean === value && isList && value.startsWith('-')
+      ? cleanArgument(value, before, removal)
+      : clean;
   }
 
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
     if (word === '{') frames.push({ isList: false, name: '', before: '' });
-    else if (word === '[') frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
+    else if (word === '[')
+      frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
     else if (word === '}' || word === ']') frames.pop();
     if (/^[{}[\],:]$/.test(word)) this.isKey = word === '{' || (word === ',' && !frame.isList);
     if (!/^[-\d]/.test(word)) return word;
@@ -190,6 +224,8 @@ function isSecretOf(name: string, value: string): boolean {
 
 /** The scheme of a header stays: `Bearer •••`. */
 function whole(name: string, value: string): string {
-  const scheme = /authorization$/i.test(name) ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '') : '';
+  const scheme = /authorization$/i.test(name)
+    ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '')
+    : '';
   return scheme + mask;
 }

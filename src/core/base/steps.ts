@@ -1,4 +1,7 @@
-/** Counts the steps of a walk over foreign values (S2h): with references, a short text unfolds to a long walk. */
+/**
+ * Counts the steps of a walk over foreign values (S2h): with references, a short text unfolds to a
+ * long walk.
+ */
 
 /** The most parts of one schema for all judgements that one tool needs. */
 export const mostParts = 10_000;

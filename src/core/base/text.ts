@@ -1,4 +1,7 @@
-/** Returns at most `most` UTF-16 code units of a text. A longer one ends in an ellipsis, never in half a character. */
+/**
+ * Returns at most `most` UTF-16 code units of a text. A longer one ends in an ellipsis, never in
+ * half a character.
+ */
 export function clipped(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
 }
@@ -24,7 +27,10 @@ export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Returns JSON with a line for each value. Other texts, and those longer than `most`, stay as they are. */
+/**
+ * Returns JSON with a line for each value. Other texts, and those longer than `most`, stay as they
+ * are.
+ */
 export function laidOut(text: string, most: number): string {
   if (text.length > most || !/^\s*[{[]/.test(text)) return text;
   try {

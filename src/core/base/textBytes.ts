@@ -1,4 +1,7 @@
-/** Texts as bytes, which it writes over again after `clear`, because the garbage collector counts each new byte (P11). */
+/**
+ * Texts as bytes, which it writes over again after `clear`, because the garbage collector counts
+ * each new byte (P11).
+ */
 export class TextBytes {
   /** Seldom grows. A byte takes memory only when it is written. */
   private bytes = Buffer.allocUnsafeSlow(1 << 20);

@@ -1,4 +1,6 @@
-/** Reads only regular files, and only up to a limit (S2), because a pipe or a device may never end. */
+/**
+ * Reads only regular files, and only up to a limit (S2), because a pipe or a device may never end.
+ */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -26,7 +28,10 @@ export class FileRefused extends Error {
   }
 }
 
-/** Opening must not wait for the other end of a pipe. Windows has no such flag and no such pipes in folders. */
+/**
+ * Opening must not wait for the other end of a pipe. Windows has no such flag and no such pipes in
+ * folders.
+ */
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
@@ -36,7 +41,8 @@ export type Decode = (bytes: Buffer) => string | undefined;
 export const anyBytes: Decode = (bytes) => bytes.toString('utf8');
 
 /** Values would change silently in another encoding, and a write would lose them. */
-const utf8: Decode = (bytes) => (isUtf8(bytes) && utf16Of(bytes) === undefined ? anyBytes(bytes) : undefined);
+const utf8: Decode = (bytes) =>
+  isUtf8(bytes) && utf16Of(bytes) === undefined ? anyBytes(bytes) : undefined;
 
 /** Editors on Windows also write UTF-16, with a byte order mark or without. */
 export const utf8OrUtf16: Decode = (bytes) => {
@@ -46,18 +52,26 @@ export const utf8OrUtf16: Decode = (bytes) => {
 
 function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';
-  return (first === 0xff && second === 0xfe) || (second === 0 && first !== 0) ? 'utf-16le' : undefined;
+  return (first === 0xff && second === 0xfe) || (second === 0 && first !== 0)
+    ? 'utf-16le'
+    : undefined;
 }
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
-export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
+export async function readTextFile(
+  path: string,
+  most: number,
+  decode: Decode = utf8,
+): Promise<string> {
   const handle = await open(path, flags);
   try {
     const stats = await handle.stat();
     refuse(path, stats, most);
     const pieces: Buffer[] = [];
     for (let left = most + 1; left > 0;) {
-      const piece = Buffer.allocUnsafe(Math.min(pieces.length === 0 ? stats.size + 1 : pieceSize, left));
+      const piece = Buffer.allocUnsafe(
+        Math.min(pieces.length === 0 ? stats.size + 1 : pieceSize, left),
+      );
       const { bytesRead } = await handle.read(piece, 0, piece.length, null);
       if (bytesRead === 0) break;
       pieces.push(piece.subarray(0, bytesRead));
@@ -71,7 +85,10 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
 
 export type ReadSoFar = { readonly inode: number; readonly position: number };
 
-/** Reads whole lines added since an earlier read, at most `most` bytes at the end. `isWhole`: the file is another one. */
+/**
+ * Reads whole lines added since an earlier read, at most `most` bytes at the end. `isWhole`: the
+ * file is another one.
+ */
 export async function readAdded(
   path: string,
   most: number,
@@ -88,7 +105,11 @@ export async function readAdded(
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
     // The last line may still be incomplete.
     const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-    return { lines: bytes.toString('utf8', 0, end), soFar: { inode, position: from + end }, isWhole: !isSame };
+    return {
+      lines: bytes.toString('utf8', 0, end),
+      soFar: { inode, position: from + end },
+      isWhole: !isSame,
+    };
   } finally {
     await handle.close();
   }

@@ -1,6 +1,8 @@
 import type { Clock } from './clock.js';
 
-/** A token bucket: `burst` tokens at once, and `perSecond` more each second, up to `burst` again. */
+/**
+ * A token bucket: `burst` tokens at once, and `perSecond` more each second, up to `burst` again.
+ */
 export class TokenBucket {
   private left: number;
   private since: number;
@@ -31,7 +33,10 @@ export class TokenBucket {
   private refill(): void {
     const now = this.clock.now();
     // The wall clock may be set back.
-    this.left = Math.min(this.burst, this.left + (Math.max(0, now - this.since) / 1000) * this.perSecond);
+    this.left = Math.min(
+      this.burst,
+      this.left + (Math.max(0, now - this.since) / 1000) * this.perSecond,
+    );
     this.since = now;
   }
 }

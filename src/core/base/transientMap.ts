@@ -2,8 +2,9 @@
 const fewest = 8;
 
 /**
- * For short-lived entries. After many removals, V8 gives a `Map` another table, and old tables stay with their content
- * until a full collection: 5 KB for each call, and a quarter of the gateway's processor time for it (P3, P4).
+ * For short-lived entries. After many removals, V8 gives a `Map` another table, and old tables stay
+ * with their content until a full collection: 5 KB for each call, and a quarter of the gateway's
+ * processor time for it (P3, P4).
  */
 export class TransientMap<Key, Value> {
   private map = new Map<Key, Value>();

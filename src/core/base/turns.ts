@@ -1,4 +1,7 @@
-/** Divides long work (P10), and limits a server's share of the loop (S2). A generator yields within a millisecond. */
+/**
+ * Divides long work (P10), and limits a server's share of the loop (S2). A generator yields within
+ * a millisecond.
+ */
 import { type Clock, delay } from './clock.js';
 import { type Disposable, toDisposable } from './disposables.js';
 import { Emitter, nextEvent } from './events.js';
@@ -31,7 +34,10 @@ const mostOfTurn = 4;
 
 const owners = new WeakMap<object, LoopShare>();
 
-/** Charges one server for its time. Its readers pause until its share is free, and the pipe or the socket waits. */
+/**
+ * Charges one server for its time. Its readers pause until its share is free, and the pipe or the
+ * socket waits.
+ */
 export class LoopShare {
   private readonly bucket: TokenBucket;
   private inTurn = 0;
@@ -76,7 +82,10 @@ export class LoopShare {
     return this.inTurn >= mostOfTurn;
   }
 
-  /** Resolves when a reader may handle a message: in a later turn if this one is full, one reader in each turn. */
+  /**
+   * Resolves when a reader may handle a message: in a later turn if this one is full, one reader in
+   * each turn.
+   */
   turn(): Promise<void> | undefined {
     if (!this.isTurnFull) return undefined;
     this.turns = this.turns.then(nextTurn).then(() => void (this.inTurn = 0));
@@ -103,7 +112,10 @@ export class LoopShare {
     if (waitMs > 0) await delay(this.clock, waitMs, signal);
   }
 
-  /** Resolves when there is room for a long message, or at the signal. The reader disposes of the result. */
+  /**
+   * Resolves when there is room for a long message, or at the signal. The reader disposes of the
+   * result.
+   */
   async placeForLong(signal: AbortSignal): Promise<Disposable> {
     while (this.long >= mostLong && !signal.aborted) {
       await nextEvent(this.freed.event, () => true, signal).catch(() => undefined);
@@ -123,7 +135,10 @@ export class LoopShare {
     for (const item of items) await this.chargeTurn(() => handle(item));
   }
 
-  /** Runs something and charges it and its consequences before the next turn, for example resumed promises. */
+  /**
+   * Runs something and charges it and its consequences before the next turn, for example resumed
+   * promises.
+   */
   async chargeTurn(work: () => void): Promise<void> {
     let since = 0;
     await nextTurn();

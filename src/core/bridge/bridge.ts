@@ -1,11 +1,16 @@
 /**
- * Joins a stdio client to the gateway (G6). Invariants: a request is sent again only if it was not delivered (X4) or
- * only listens; every request is answered, unless the client cancelled it; stdout has nothing but messages.
+ * Joins a stdio client to the gateway (G6). Invariants: a request is sent again only if it was not
+ * delivered (X4) or only listens; every request is answered, unless the client cancelled it; stdout
+ * has nothing but messages.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import { orAborted } from '../base/events.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
@@ -15,7 +20,13 @@ import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
 import { Line, type LineDeps, type Way, OwnAddress } from './line.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
-import { errorMessage, messagesOf, parsePayload, wireMessage, type RequestId } from '../protocol/jsonRpc.js';
+import {
+  errorMessage,
+  messagesOf,
+  parsePayload,
+  wireMessage,
+  type RequestId,
+} from '../protocol/jsonRpc.js';
 
 interface BridgeDeps extends Pick<LineDeps, 'find' | 'clock' | 'log' | 'version'> {
   readonly input: Readable;
@@ -32,9 +43,14 @@ interface Subscription {
 }
 
 /** A client with much unread output gets none of these. */
-const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
+const mayGetLost = ['message', 'progress', 'resources/updated'].map(
+  (topic) => `notifications/${topic}`,
+);
 
-/** The lists that may have changed without a gateway: their keys in a result, and the topics of their notifications. */
+/**
+ * The lists that may have changed without a gateway: their keys in a result, and the topics of
+ * their notifications.
+ */
 const lists = [
   { method: 'tools/list', key: 'tools', topic: 'tools' },
   { method: 'prompts/list', key: 'prompts', topic: 'prompts' },
@@ -92,7 +108,10 @@ export class Bridge {
     };
   }
 
-  /** Resolves when the client has ended its input or the signal is aborted; its conversation is over then. */
+  /**
+   * Resolves when the client has ended its input or the signal is aborted; its conversation is over
+   * then.
+   */
   async run(signal: AbortSignal): Promise<void> {
     await this.pipe.read(signal);
     await Promise.all(Object.values(this.lines).map((line) => line.close()));
@@ -112,7 +131,8 @@ export class Bridge {
         const way = await this.lines[era].way();
         try {
           const result = await this.ask(way, subscription, signal);
-          const list = params?.['cursor'] === undefined && lists.find((each) => each.method === method);
+          const list =
+            params?.['cursor'] === undefined && lists.find((each) => each.method === method);
           if (list) this.read.set(method, { era, params, digest: digestOf(result, list.key) });
           return result;
         } catch (error) {
@@ -143,15 +163,23 @@ export class Bridge {
       });
       return Promise.race([exchange.send(method, params), ended]);
     });
-    if (method === 'initialize') way.transport.setProtocolVersion(asText(result['protocolVersion']));
+    if (method === 'initialize')
+      way.transport.setProtocolVersion(asText(result['protocolVersion']));
     return result;
   }
 
-  private async mayRepeat(era: Era, method: string, way: Way, failure: TransportFailure): Promise<boolean> {
+  private async mayRepeat(
+    era: Era,
+    method: string,
+    way: Way,
+    failure: TransportFailure,
+  ): Promise<boolean> {
     const { reason } = failure;
     if (wasNotDelivered(failure)) return true;
-    if (method === 'subscriptions/listen' && ['broken', 'closed'].includes(reason.kind)) return true;
-    // The gateway may have another token now or another program in its place, or the toolset has gone.
+    if (method === 'subscriptions/listen' && ['broken', 'closed'].includes(reason.kind))
+      return true;
+    // The gateway may have another token now or another program in its place, or the toolset has
+    // gone.
     const isNowhere = era === 'modern' && reason.kind === 'status' && reason.status === 404;
     return isNowhere && (await this.lines.modern.hasMoved(way));
   }
@@ -166,18 +194,25 @@ export class Bridge {
     }
   }
 
-  /** Repeats the client's `initialize` at another gateway. The client has had its answer already. */
+  /**
+   * Repeats the client's `initialize` at another gateway. The client has had its answer already.
+   */
   private async beginAgain({ peer, transport }: Way, times: number): Promise<void> {
     const { first } = this;
     if (!first || times === 0) return;
     const { params } = first;
-    const result = await peer.during(undefined, `bridge-${times}`, (exchange) => exchange.send('initialize', params));
+    const result = await peer.during(undefined, `bridge-${times}`, (exchange) =>
+      exchange.send('initialize', params),
+    );
     transport.setProtocolVersion(asText(result['protocolVersion']));
     await peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     void this.tellChanges(peer);
   }
 
-  /** A repeated subscription ends without the same tasks, because the client may wait only for these. */
+  /**
+   * A repeated subscription ends without the same tasks, because the client may wait only for
+   * these.
+   */
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
@@ -196,11 +231,16 @@ export class Bridge {
     void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
   }
 
-  /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
+  /**
+   * Reports the lists that differ from what the client has read, because agents pay for every
+   * change (N6).
+   */
   private async tellChanges(peer?: Peer, possible = topics, params?: Result): Promise<void> {
     for (const topic of possible) {
       const read = lists.filter((list) => list.topic === topic && this.read.has(list.method));
-      const same = await Promise.all(read.map((list) => this.isSame(list, peer).catch(() => false)));
+      const same = await Promise.all(
+        read.map((list) => this.isSame(list, peer).catch(() => false)),
+      );
       if (same.length > 0 && same.every(Boolean)) continue;
       void this.client.send({
         jsonrpc: '2.0',
@@ -210,27 +250,39 @@ export class Bridge {
     }
   }
 
-  private async isSame({ method, key }: (typeof lists)[number], peer: Peer | undefined): Promise<boolean> {
+  private async isSame(
+    { method, key }: (typeof lists)[number],
+    peer: Peer | undefined,
+  ): Promise<boolean> {
     const read = this.read.get(method);
     if (read?.digest === undefined) return false;
     const asked = peer ?? (await this.lines[read.era].way()).peer;
     // The ids of the client are in the same book.
     const id = `bridge-list-${++this.asked}`;
-    const result = await asked.during(undefined, id, (exchange) => exchange.send(method, read.params));
+    const result = await asked.during(undefined, id, (exchange) =>
+      exchange.send(method, read.params),
+    );
     return digestOf(result, key) === read.digest;
   }
 }
 
 function digestOf(result: Result, key: string): string | undefined {
   const json = JSON.stringify(result[key] ?? null);
-  return result['nextCursor'] === undefined ? createHash('sha256').update(json).digest('base64url') : undefined;
+  return result['nextCursor'] === undefined
+    ? createHash('sha256').update(json).digest('base64url')
+    : undefined;
 }
 
 function failureIn(error: unknown): TransportFailure | undefined {
-  return error instanceof RpcFailure && error.data instanceof TransportFailure ? error.data : undefined;
+  return error instanceof RpcFailure && error.data instanceof TransportFailure
+    ? error.data
+    : undefined;
 }
 
-/** Returns the error for the client. A failure of our transport is given in words only, in the gateway's own if it refused. */
+/**
+ * Returns the error for the client. A failure of our transport is given in words only, in the
+ * gateway's own if it refused.
+ */
 function inWords(error: unknown): RpcFailure {
   if (error instanceof RpcFailure) {
     const { reason } = failureIn(error) ?? {};
@@ -243,7 +295,10 @@ function inWords(error: unknown): RpcFailure {
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
-const noAnswer = { code: errorCodes.internal, message: 'The client answered with neither a result nor an error.' };
+const noAnswer = {
+  code: errorCodes.internal,
+  message: 'The client answered with neither a result nor an error.',
+};
 
 class ClientPipe {
   onclose?: () => void;
@@ -259,7 +314,11 @@ class ClientPipe {
       this.input.destroy();
       return 'stop';
     };
-    const lines = new LineSplitter({ limit: longestLine, onLine: (line) => this.hear(line), onExcess });
+    const lines = new LineSplitter({
+      limit: longestLine,
+      onLine: (line) => this.hear(line),
+      onExcess,
+    });
     this.input.on('data', (chunk: Buffer) => lines.push(chunk));
     const ended = new Promise<void>((resolve) => {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
@@ -278,9 +337,11 @@ class ClientPipe {
   private hear(line: string): void {
     if (line.trim() === '') return;
     const payload = parsePayload(line);
-    if (payload.kind === 'unreadable') return void this.output.write(`${errorMessage(null, payload.error)}\n`);
+    if (payload.kind === 'unreadable')
+      return void this.output.write(`${errorMessage(null, payload.error)}\n`);
     for (const message of messagesOf(payload)) {
-      if (message.kind === 'invalid') this.output.write(`${errorMessage(message.id, message.error)}\n`);
+      if (message.kind === 'invalid')
+        this.output.write(`${errorMessage(message.id, message.error)}\n`);
       const isEmpty = message.kind === 'response' && !message.result && !message.error;
       const read = wireMessage(isEmpty ? { ...message, error: noAnswer } : message);
       if (read) this.onmessage?.(read);

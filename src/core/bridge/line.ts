@@ -1,4 +1,7 @@
-/** The client's connection to the gateway in one era. If the gateway has gone, the next message looks for it again. */
+/**
+ * The client's connection to the gateway in one era. If the gateway has gone, the next message
+ * looks for it again.
+ */
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
@@ -30,22 +33,41 @@ export interface LineDeps {
   readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void> | void;
 }
 
-/** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
+/**
+ * A gateway is looked for again if it does not begin a new session within this, in milliseconds.
+ */
 const sessionLimitMs = 30_000;
 
 export class Way {
   readonly transport: HttpTransport;
   readonly peer: Peer;
 
-  constructor({ url, token }: GatewayAddress, deps: LineDeps, times: number, onClose: (way: Way) => void) {
+  constructor(
+    { url, token }: GatewayAddress,
+    deps: LineDeps,
+    times: number,
+    onClose: (way: Way) => void,
+  ) {
     const { log, clock, version, listener, onRenewed } = deps;
-    // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone (L2a).
+    // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone
+    // (L2a).
     const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
     const all = { Authorization: `Bearer ${token}`, 'mcp-toolsets-over': 'stdio', ...elsewhere };
     const literal = (value: string) => ({ kind: 'literal', value }) as const;
     const headers = new Map(Object.entries(all).map(([name, value]) => [name, literal(value)]));
-    const launch = { transport: 'streamable_http', url: literal(url), headers, sessionId: '' } as const;
-    this.transport = new HttpTransport({ launch, log, clock, clientVersion: version, timeoutMs: sessionLimitMs });
+    const launch = {
+      transport: 'streamable_http',
+      url: literal(url),
+      headers,
+      sessionId: '',
+    } as const;
+    this.transport = new HttpTransport({
+      launch,
+      log,
+      clock,
+      clientVersion: version,
+      timeoutMs: sessionLimitMs,
+    });
     this.peer = new Peer({ transport: this.transport, clock, log }, listener);
     // After the end, the transport still reports of each request whether it was delivered.
     this.transport.onlate = this.transport.onmessage;
@@ -79,7 +101,10 @@ export class Line {
     return current;
   }
 
-  /** Looks for the gateway again because it refused a message. Resolves to true if it is at another address now. */
+  /**
+   * Looks for the gateway again because it refused a message. Resolves to true if it is at another
+   * address now.
+   */
   async hasMoved(from: Way): Promise<boolean> {
     if (this.current === from) {
       this.isInDoubt = true;
@@ -111,7 +136,8 @@ export class Line {
     this.isInDoubt = false;
     try {
       const gateway = await this.deps.find();
-      if (this.current && gateway.url === this.gateway?.url && gateway.token === this.gateway.token) return;
+      if (this.current && gateway.url === this.gateway?.url && gateway.token === this.gateway.token)
+        return;
       const way = new Way(gateway, this.deps, this.times, (closed) => this.drop(closed));
       await this.deps.begin(way, gateway, this.times++);
       this.ways.add(way);
@@ -140,7 +166,8 @@ export class OwnAddress {
     this.attendance.abort();
     this.attendance = new AbortController();
     this.gateway = gateway;
-    // The stream has only signs of life. After its end, the next message finds the gateway and opens the address there.
+    // The stream has only signs of life. After its end, the next message finds the gateway and
+    // opens the address there.
     const opened = this.ask('GET', gateway, this.attendance.signal);
     void opened.then(({ body }) => finished(body.resume())).catch(() => undefined);
   }
@@ -152,10 +179,22 @@ export class OwnAddress {
     await given?.then(({ body }) => body.destroy()).catch(() => undefined);
   }
 
-  private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
+  private ask(
+    method: 'GET' | 'DELETE',
+    gateway: GatewayAddress,
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     const url = new URL(gateway.url);
     const headers = { accept: 'text/event-stream' };
     const credentials = { authorization: `Bearer ${gateway.token}` };
-    return exchange({ method, url, headers, credentials, redirects: 'leave', agents: this.agents, signal });
+    return exchange({
+      method,
+      url,
+      headers,
+      credentials,
+      redirects: 'leave',
+      agents: this.agents,
+      signal,
+    });
   }
 }

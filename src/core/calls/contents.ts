@@ -1,11 +1,17 @@
 /**
- * The inputs and outputs of the last calls, in memory. Only the log is redacted: a view redacts the rest. The
- * values together have about `mostSize` characters at most, and the logs about `mostLog`.
+ * The inputs and outputs of the last calls, in memory. Only the log is redacted: a view redacts the
+ * rest. The values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { randomBytes } from 'node:crypto';
 import { isObject } from '../base/isObject.js';
 import { TextBytes } from '../base/textBytes.js';
-import type { OtherOutcome, Progress, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  Progress,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
 type KeptCall = ReturnType<typeof keptOf>;
@@ -17,7 +23,10 @@ export const idStart = randomBytes(6).toString('base64url');
 const none: readonly never[] = [];
 const notEnded = { kind: 'cancelled' } as const;
 
-/** A request while it runs, and until its content is kept. One object of one layout, because each call pays for it (P11). */
+/**
+ * A request while it runs, and until its content is kept. One object of one layout, because each
+ * call pays for it (P11).
+ */
 export class Recording {
   number = -1;
   took = 0;
@@ -50,7 +59,13 @@ export class Recording {
     return this.outcome.kind === 'result' ? this.outcome.result : undefined;
   }
 
-  onFound({ published, original }: { readonly published: string; readonly original: string }): void {
+  onFound({
+    published,
+    original,
+  }: {
+    readonly published: string;
+    readonly original: string;
+  }): void {
     this.published = published;
     this.original = original;
   }
@@ -82,7 +97,10 @@ const mostProgress = 100;
 /** Calls of about the same age go together: removing single ones would cost every call. */
 const generations = 16;
 
-/** In characters. Smaller contents are written out together, because bytes lie outside the collector's heap (P11). */
+/**
+ * In characters. Smaller contents are written out together, because bytes lie outside the
+ * collector's heap (P11).
+ */
 const smallSize = 4_000;
 
 class Generation {
@@ -144,7 +162,10 @@ export class CallContents {
   }
 }
 
-/** As the agent gave it and got it, and as the server got it and gave it. A part with the same value on both sides is left out. */
+/**
+ * As the agent gave it and got it, and as the server got it and gave it. A part with the same value
+ * on both sides is left out.
+ */
 function keptOf({ number, given, sent, outcome, result, received, progress }: Recording) {
   return {
     number,
@@ -156,10 +177,14 @@ function keptOf({ number, given, sent, outcome, result, received, progress }: Re
   };
 }
 
-/** The usual call is composed by hand around its result as it was written, because `JSON.stringify` takes most of the time (P11). */
+/**
+ * The usual call is composed by hand around its result as it was written, because `JSON.stringify`
+ * takes most of the time (P11).
+ */
 function jsonOf(call: Recording): string {
   const { number, given, sent = given, text, received, result, progress } = call;
-  const isUsual = received === result && sent === given && given !== undefined && progress.length === 0;
+  const isUsual =
+    received === result && sent === given && given !== undefined && progress.length === 0;
   if (text === undefined || !isUsual) return JSON.stringify(keptOf(call));
   return `{"number":${number},"given":${JSON.stringify(given)},"outcome":${text}}`;
 }
@@ -192,7 +217,9 @@ class RecentLogs {
   during({ toolset, at, took }: CallFact): string[] {
     const last = at + took + logLasts;
     const lines = [...this.older, ...this.newer].filter((one) => one.server === toolset);
-    return lines.flatMap((one) => (one.at >= at && one.at <= last ? [one.line] : [])).slice(0, mostLines);
+    return lines
+      .flatMap((one) => (one.at >= at && one.at <= last ? [one.line] : []))
+      .slice(0, mostLines);
   }
 
   begin(older: LogLine[] = []): void {
@@ -205,8 +232,14 @@ class RecentLogs {
 /** A larger value is not measured to its end. */
 const mostParts = 10_000;
 
-/** Counts the characters of texts, and eight for each other part. `isWhole`: there are at most `mostParts` parts. */
-export function approximateSize(value: unknown): { readonly size: number; readonly isWhole: boolean } {
+/**
+ * Counts the characters of texts, and eight for each other part. `isWhole`: there are at most
+ * `mostParts` parts.
+ */
+export function approximateSize(value: unknown): {
+  readonly size: number;
+  readonly isWhole: boolean;
+} {
   let size = 0;
   let parts = 0;
   const rest: unknown[] = [value];

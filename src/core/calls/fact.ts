@@ -1,12 +1,20 @@
 /**
- * The facts about a folder: requests and their outcomes, and the starts, ends and edits of servers. A fact has no
- * arguments and no results (see `contents`).
+ * The facts about a folder: requests and their outcomes, and the starts, ends and edits of servers.
+ * A fact has no arguments and no results (see `contents`).
  */
 import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import { storedJson } from '../protocol/json.js';
 
-const callOutcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'] as const;
+const callOutcomes = [
+  'ok',
+  'error',
+  'refused',
+  'cancelled',
+  'timed out',
+  'lost',
+  'not sent',
+] as const;
 
 const serverEvents = ['started', 'start failed', 'died', 'released', 'ended', 'edited'] as const;
 
@@ -50,12 +58,15 @@ export function isCall(fact: Fact): fact is CallFact {
 }
 
 export function hasFailed(fact: Fact): boolean {
-  return isCall(fact) ? fact.outcome !== 'ok' : fact.event === 'died' || fact.event === 'start failed';
+  return isCall(fact)
+    ? fact.outcome !== 'ok'
+    : fact.event === 'died' || fact.event === 'start failed';
 }
 
 /**
- * Returns the facts of a line: one event, or calls with the same names. Each call is five numbers: its own, the milliseconds after `at`,
- * its duration and its sizes. Another line, for example of a later version, has none.
+ * Returns the facts of a line: one event, or calls with the same names. Each call is five numbers:
+ * its own, the milliseconds after `at`, its duration and its sizes. Another line, for example of a
+ * later version, has none.
  */
 export function parseFacts(line: string): Fact[] {
   const value = asFields(storedJson(line));
@@ -79,7 +90,10 @@ export function parseFacts(line: string): Fact[] {
   };
   return Array.from({ length: calls.length / 5 }, (_, index) => {
     const from = 5 * index;
-    const [number, after = 0, took = 0, sentSize = 0, resultSize = 0] = calls.slice(from, from + 5) as number[];
+    const [number, after = 0, took = 0, sentSize = 0, resultSize = 0] = calls.slice(
+      from,
+      from + 5,
+    ) as number[];
     // Four characters are about a token.
     const own = { took, sentSize, resultSize, tokens: Math.ceil(resultSize / 4), outcome };
     return { id: `${id}${number}`, at: at + after, ...common, ...names, ...own };

@@ -1,4 +1,7 @@
-/** The last facts of a folder in memory, oldest first, each with a number that grows and never changes. */
+/**
+ * The last facts of a folder in memory, oldest first, each with a number that grows and never
+ * changes.
+ */
 import { lastFacts, type Fact } from './fact.js';
 
 export interface NumberedFact {

@@ -1,4 +1,7 @@
-/** Filters of facts, from options or from words such as `tool:read agent:codex slow:2s failed`. Pure. */
+/**
+ * Filters of facts, from options or from words such as `tool:read agent:codex slow:2s failed`.
+ * Pure.
+ */
 import { hasFailed, isCall, type Fact } from './fact.js';
 
 /** Each text is a part of a name, in any case. */
@@ -16,7 +19,10 @@ export interface FactFilter {
   readonly words?: readonly string[];
 }
 
-export function fits({ server, agent, tool, failed, slow, since, words = [] }: FactFilter, fact: Fact): boolean {
+export function fits(
+  { server, agent, tool, failed, slow, since, words = [] }: FactFilter,
+  fact: Fact,
+): boolean {
   if (server !== undefined && fact.toolset !== server) return false;
   if (since !== undefined && fact.at < since) return false;
   if (failed === true && !hasFailed(fact)) return false;
@@ -30,7 +36,9 @@ export function fits({ server, agent, tool, failed, slow, since, words = [] }: F
 
 function textsOf(fact: Fact): string[] {
   const { toolset, conversation = '', reason = '' } = fact;
-  const own = isCall(fact) ? [fact.tool, fact.original, fact.agent, fact.method ?? '', fact.outcome] : [fact.event];
+  const own = isCall(fact)
+    ? [fact.tool, fact.original, fact.agent, fact.method ?? '', fact.outcome]
+    : [fact.event];
   return [toolset, conversation, reason, ...own];
 }
 
@@ -49,13 +57,20 @@ export function parseFilter(text: string): FactFilter | string {
     else if (value === '') return `Write a value behind "${word}".`;
     else if (name === 'slow') {
       filter.slow = millisecondsOf(value);
-      if (filter.slow === undefined) return `"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
+      if (filter.slow === undefined)
+        return `"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
     } else filter[name as 'tool' | 'agent' | 'server'] = value;
   }
   return words.length > 0 ? { ...filter, words } : filter;
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** @param time such as `10m` */
 export function millisecondsOf(time: string): number | undefined {

@@ -1,11 +1,19 @@
-/** Records what happens on the servers of a host: facts, inputs and outputs. The shell keeps the facts. */
+/**
+ * Records what happens on the servers of a host: facts, inputs and outputs. The shell keeps the
+ * facts.
+ */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
 import { jsonLines } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 import { approximateSize, CallContents, idStart, Recording } from './contents.js';
 import { isCall, parseFacts, type CallFact, type Fact, type ServerFact } from './fact.js';
 
@@ -19,16 +27,32 @@ interface RecorderDeps {
 
 /** The memory of a call without any text, in bytes. */
 const ownSize = 500;
-/** Ended requests are recorded together, because one at a time takes longer; and later, so that no answer waits (P11). */
+/**
+ * Ended requests are recorded together, because one at a time takes longer; and later, so that no
+ * answer waits (P11).
+ */
 const recordedTogether = 32;
 const recordedWithinMs = 250;
 
 const mostNames = 1_000;
-/** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
+/**
+ * A longer text is hardly a name, and is cut; a program or a server could fill memory and file with
+ * such texts.
+ */
 const longestName = 1_000;
 
 /** Calls may have these in common. A line has them in this order. */
-const nameKeys = ['outcome', 'toolset', 'conversation', 'agent', 'tool', 'original', 'instance', 'method', 'reason'];
+const nameKeys = [
+  'outcome',
+  'toolset',
+  'conversation',
+  'agent',
+  'tool',
+  'original',
+  'instance',
+  'method',
+  'reason',
+];
 const redactedKeys = new Set(['agent', 'tool', 'original']);
 type Names = readonly (string | undefined)[];
 
@@ -64,7 +88,10 @@ export class Recorder {
     return id.startsWith(idStart);
   }
 
-  /** Answers a request, and records it if somebody listens. The host and the pool report its tool and its instance. */
+  /**
+   * Answers a request, and records it if somebody listens. The host and the pool report its tool
+   * and its instance.
+   */
   async recorded<Of extends ToolOutcome | OtherOutcome>(
     request: ToolsetCall | ToolsetRequest,
     answer: () => Promise<Of>,
@@ -111,7 +138,9 @@ export class Recorder {
     this.flush();
     const { clock, redactor } = this.deps;
     const reason = event.reason && redactor.redact(event.reason, longestName);
-    this.facts.fire(jsonLines([{ ...event, reason, id: `${idStart}${nextNumber++}`, at: clock.now() }]));
+    this.facts.fire(
+      jsonLines([{ ...event, reason, id: `${idStart}${nextNumber++}`, at: clock.now() }]),
+    );
   }
 
   /** Returns a log whose last lines are also kept beside the contents of calls. */
@@ -139,19 +168,32 @@ export class Recorder {
   }
 
   private noteOne(recording: Recording, before: CallLine | undefined): CallLine {
-    const { number, at, took, request, outcome, given, text, result, received, instance } = recording;
-    const [item, method] = 'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
+    const { number, at, took, request, outcome, given, text, result, received, instance } =
+      recording;
+    const [item, method] =
+      'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
     const agent = ('tool' in request ? request.agent : undefined) ?? request.client?.program ?? '';
     const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
     const inward = approximateSize(given);
     const isSame = received === result;
-    const outward = isSame && text !== undefined ? { size: text.length, isWhole: true } : approximateSize(result);
+    const outward =
+      isSame && text !== undefined ? { size: text.length, isWhole: true } : approximateSize(result);
     const kept = inward.size + outward.size + (isSame ? 0 : (text?.length ?? outward.size));
     if (inward.isWhole && outward.isWhole) recording.size = ownSize + kept;
     const { published = item, original = item } = recording;
     const how = unanswered?.kind ?? outcomeWord(outcome);
     const { toolset, conversation } = request;
-    const names = [how, toolset, conversation, agent, published, original, instance, method, unanswered?.reason];
+    const names = [
+      how,
+      toolset,
+      conversation,
+      agent,
+      published,
+      original,
+      instance,
+      method,
+      unanswered?.reason,
+    ];
     const head = this.headOf(names);
     let line = before;
     if (line?.head !== head) this.noted.push((line = { head, at, calls: [] }));
@@ -163,7 +205,12 @@ export class Recorder {
   private headOf(names: Names): string {
     const { changes } = this.deps.redactor;
     const { last } = this;
-    if (last && this.changes === changes && names.every((name, index) => name === last.names[index])) return last.head;
+    if (
+      last &&
+      this.changes === changes &&
+      names.every((name, index) => name === last.names[index])
+    )
+      return last.head;
     const parts = nameKeys.flatMap((key, index) => {
       const name = names[index];
       if (name === undefined) return [];

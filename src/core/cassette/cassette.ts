@@ -1,6 +1,7 @@
 /**
- * A cassette holds the messages between clients and a server, as JSON Lines. The first line names the format and the
- * command. Each other line has a message, its side and its session, because many clients start a server more than once.
+ * A cassette holds the messages between clients and a server, as JSON Lines. The first line names
+ * the format and the command. Each other line has a message, its side and its session, because many
+ * clients start a server more than once.
  */
 import { asFields, isObject, without, type Fields } from '../base/isObject.js';
 import type { Redactor } from '../base/log.js';
@@ -26,8 +27,15 @@ export function headLine(command: readonly string[], redactor: Redactor): string
   return JSON.stringify({ ...format, command: redacted(command, redactor) });
 }
 
-export function entryLines(session: string, from: Side, text: string, redactor: Redactor): string[] {
-  return messagesIn(text).map((message) => JSON.stringify({ session, from, message: redacted(message, redactor) }));
+export function entryLines(
+  session: string,
+  from: Side,
+  text: string,
+  redactor: Redactor,
+): string[] {
+  return messagesIn(text).map((message) =>
+    JSON.stringify({ session, from, message: redacted(message, redactor) }),
+  );
 }
 
 /** A stray print of the server has no message, and a batch of 2025-03-26 several. */
@@ -48,13 +56,18 @@ function redacted(value: object, redactor: Redactor): unknown {
 export function parseCassette(text: string): CassetteEntry[] {
   const [head = '', ...lines] = text.split('\n');
   const first = storedJson(head);
-  if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');
+  if (!isObject(first) || first['cassette'] !== format.cassette)
+    throw new Error('line 1 does not name a cassette');
   if (first['version'] !== format.version) throw new Error('its version is not known here');
   return lines.flatMap((each, index): CassetteEntry[] => {
     if (each.trim() === '') return [];
     const entry = storedJson(each);
     const { session, from, message } = asFields(entry);
-    if (typeof session !== 'string' || (from !== 'client' && from !== 'server') || !isObject(message)) {
+    if (
+      typeof session !== 'string' ||
+      (from !== 'client' && from !== 'server') ||
+      !isObject(message)
+    ) {
       throw new Error(`line ${index + 2} is no message of a cassette`);
     }
     return [{ session, from, message }];
@@ -91,9 +104,10 @@ const subscriptionKey = 'io.modelcontextprotocol/subscriptionId';
 const ofAnyParams: readonly unknown[] = ['initialize', 'server/discover'];
 
 /**
- * Answers a client from a cassette. Equal requests get the recorded answers in order, and the last one again after that. Messages
- * of the server before an answer come before it again: notifications, and requests, which wait for the client's answer.
- * `_meta` does not count, so a client of either era finds the answers of both.
+ * Answers a client from a cassette. Equal requests get the recorded answers in order, and the last
+ * one again after that. Messages of the server before an answer come before it again:
+ * notifications, and requests, which wait for the client's answer. `_meta` does not count, so a
+ * client of either era finds the answers of both.
  */
 export class Player {
   private readonly requests: Recorded[] = [];
@@ -106,7 +120,11 @@ export class Player {
   ) {
     const sessions = new Map<string, Session>();
     for (const { session: name, from, message } of entries) {
-      const session: Session = sessions.get(name) ?? { open: new Map(), subscriptions: new Map(), last: undefined };
+      const session: Session = sessions.get(name) ?? {
+        open: new Map(),
+        subscriptions: new Map(),
+        last: undefined,
+      };
       sessions.set(name, session);
       if (from === 'client') this.addRequest(session, message);
       else addAnswer(session, message);
@@ -117,7 +135,14 @@ export class Player {
     const { id, method } = message;
     if (typeof method !== 'string' || id === undefined) return;
     const params = paramsOf(message);
-    const asked: Recorded = { method, params, sent: [], isAnswered: false, isUsed: false, id: undefined };
+    const asked: Recorded = {
+      method,
+      params,
+      sent: [],
+      isAnswered: false,
+      isUsed: false,
+      id: undefined,
+    };
     // A subscription stays open while others are answered.
     if (method === subscribing) session.subscriptions.set(id, asked);
     session.last = method === subscribing ? undefined : asked;
@@ -151,13 +176,19 @@ export class Player {
     for (const each of found.sent) await this.repeat(each, id, tokenOf(params));
   }
 
-  private async repeat({ message, subscription }: Sent, answered: unknown, token: unknown): Promise<void> {
+  private async repeat(
+    { message, subscription }: Sent,
+    answered: unknown,
+    token: unknown,
+  ): Promise<void> {
     if (message['method'] === undefined) return this.send({ ...message, id: answered });
     const params = paramsOf(message);
     if (subscription) {
       const _meta = { ...(params['_meta'] as Message), [subscriptionKey]: subscription.id };
       // Without an id, it has no listener now.
-      return subscription.id === undefined ? undefined : this.send({ ...message, params: { ...params, _meta } });
+      return subscription.id === undefined
+        ? undefined
+        : this.send({ ...message, params: { ...params, _meta } });
     }
     const isProgress = params['progressToken'] !== undefined;
     // This progress has no listener now.
@@ -175,7 +206,8 @@ export class Player {
       .filter((one) => one.method === method)
       .sort((a, b) => likeness(b.params, params) - likeness(a.params, params))[0];
     const wanted = `The cassette has no answer to ${shown(method, params)}.`;
-    if (nearest) return `${wanted} The nearest recorded request is ${shown(method, nearest.params)}.`;
+    if (nearest)
+      return `${wanted} The nearest recorded request is ${shown(method, nearest.params)}.`;
     const methods = [...new Set(this.requests.map((one) => one.method))].join(', ');
     return `${wanted} It has only ${methods === '' ? 'nothing' : methods}.`;
   }
@@ -192,10 +224,12 @@ function addAnswer(session: Session, message: Message): void {
     return;
   }
   const params = paramsOf(message);
-  const subscription = isObject(params['_meta']) && session.subscriptions.get(params['_meta'][subscriptionKey]);
+  const subscription =
+    isObject(params['_meta']) && session.subscriptions.get(params['_meta'][subscriptionKey]);
   const named = params['progressToken'];
   const open = [...session.open.values()].filter((one) => one.method !== subscribing);
-  const owner = open.find((one) => named !== undefined && tokenOf(one.params) === named) ?? open.at(-1);
+  const owner =
+    open.find((one) => named !== undefined && tokenOf(one.params) === named) ?? open.at(-1);
   const sent = { message, subscription: subscription || undefined };
   (owner ?? session.last ?? sent.subscription)?.sent.push(sent);
 }
@@ -206,15 +240,24 @@ function paramsOf({ params }: Message): Message {
 
 function isSameRequest(one: Recorded, method: string, params: Message): boolean {
   if (one.method !== method) return false;
-  return ofAnyParams.includes(method) || isRecorded(without(one.params, '_meta'), without(params, '_meta'));
+  return (
+    ofAnyParams.includes(method) ||
+    isRecorded(without(one.params, '_meta'), without(params, '_meta'))
+  );
 }
 
 /** True if a value is the recorded one, whose secrets are masked. */
 function isRecorded(recorded: unknown, given: unknown): boolean {
   if (recorded === mask) return given !== undefined;
-  if (typeof recorded === 'string') return typeof given === 'string' && isMadeOf(given, recorded.split(mask));
+  if (typeof recorded === 'string')
+    return typeof given === 'string' && isMadeOf(given, recorded.split(mask));
   if (typeof recorded !== 'object' || recorded === null) return recorded === given;
-  if (typeof given !== 'object' || given === null || Array.isArray(recorded) !== Array.isArray(given)) return false;
+  if (
+    typeof given !== 'object' ||
+    given === null ||
+    Array.isArray(recorded) !== Array.isArray(given)
+  )
+    return false;
   const entries = Object.entries(recorded);
   const others = new Map<string, unknown>(Object.entries(given));
   if (entries.length !== others.size) return false;
@@ -227,7 +270,9 @@ function tokenOf({ _meta }: Message): unknown {
 
 function likeness(one: Message, other: Message): number {
   const equal = (a: Message, b: Message): number =>
-    Object.keys(a).filter((key) => key !== '_meta' && canonicalJson(a[key]) === canonicalJson(b[key])).length;
+    Object.keys(a).filter(
+      (key) => key !== '_meta' && canonicalJson(a[key]) === canonicalJson(b[key]),
+    ).length;
   const a = one['arguments'];
   const b = other['arguments'];
   return equal(one, other) * 10 + (isObject(a) && isObject(b) ? equal(a, b) : 0);

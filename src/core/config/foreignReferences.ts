@@ -1,11 +1,29 @@
-/** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
-export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
+/**
+ * The look of a program's references. `${env:NAME}` includes all others of an editor, such as
+ * inputs and folders.
+ */
+export type Syntax =
+  | '${input:ID}'
+  | '${env:NAME}'
+  | '${NAME}'
+  | '$NAME'
+  | '{env:NAME}'
+  | '{{ NAME }}'
+  | '%NAME%';
 
 /** The syntaxes for arguments. Many programs take templates with `{{ }}` as arguments. */
-export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
+export const argumentSyntaxes: readonly Syntax[] = [
+  '${env:NAME}',
+  '${NAME}',
+  '$NAME',
+  '{env:NAME}',
+  '%NAME%',
+];
 export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
 
-export type Piece = { readonly kind: 'text'; readonly text: string } | (Reference & { readonly written: string });
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | (Reference & { readonly written: string });
 
 type Reference =
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
@@ -40,7 +58,9 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
     if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
     // The default may be a secret.
     const shown = written.replace(/:-[^]*/, '}');
-    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown });
+    pieces.push(
+      typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown },
+    );
     at = index + written.length;
   }
   if (at < text.length || pieces.length === 0) pieces.push({ kind: 'text', text: text.slice(at) });
@@ -49,10 +69,17 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
 
 export type ForeignReference = Exclude<Piece, { kind: 'text' }>;
 
-/** Returns the first reference in a text, except for `$name` in small letters, a form of many query languages. */
-export function foreignReference(text: string, syntaxes: readonly Syntax[]): ForeignReference | undefined {
+/**
+ * Returns the first reference in a text, except for `$name` in small letters, a form of many query
+ * languages.
+ */
+export function foreignReference(
+  text: string,
+  syntaxes: readonly Syntax[],
+): ForeignReference | undefined {
   return piecesOf(text, syntaxes).find(
-    (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%](?!env:)[^{(]*[a-z]/.test(piece.written),
+    (piece): piece is ForeignReference =>
+      piece.kind !== 'text' && !/^[$%](?!env:)[^{(]*[a-z]/.test(piece.written),
   );
 }
 
@@ -68,7 +95,8 @@ function referenceOf(
   if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
   if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
   if (braces !== undefined) {
-    const isKnown = isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
+    const isKnown =
+      isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
     return isKnown ? inBraces(braces.trim(), isPlain) : undefined;
   }
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
@@ -76,10 +104,13 @@ function referenceOf(
   // PowerShell writes its environment so.
   if (shell !== undefined) return has('$NAME') ? variable(shell) : undefined;
   // JetBrains writes its folders in this way.
-  if (macro !== undefined) return has('$NAME') ? { kind: macro === 'USER_HOME' ? 'home' : 'folder' } : undefined;
+  if (macro !== undefined)
+    return has('$NAME') ? { kind: macro === 'USER_HOME' ? 'home' : 'folder' } : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
   // Addresses have escapes like `%C3`.
-  return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;
+  return percent !== undefined && has('%NAME%') && !text.includes('://')
+    ? variable(percent)
+    : undefined;
 }
 
 function variable(name: string, fallback?: string): Reference {
@@ -90,7 +121,8 @@ function inBraces(inner: string, isPlain: boolean): Reference | string {
   const [, scheme, name = '', fallback] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
   if (scheme === 'env') return variable(name, fallback);
   if (scheme === 'input') return { kind: 'input', id: inner.slice('input:'.length) };
-  if (/^(?:workspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/s.test(inner)) return { kind: 'folder' };
+  if (/^(?:workspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/s.test(inner))
+    return { kind: 'folder' };
   if (inner === 'userHome') return { kind: 'home' };
   if (inner === 'pathSeparator' || inner === '/') return '/';
   if (!isPlain || inner === 'workspaceFolderBasename') return { kind: 'other' };
@@ -102,6 +134,7 @@ function inTemplate(inner: string): Reference {
   const [first = '', second, ...more] = inner.split('.');
   const name = second ?? first;
   const isKnown = second === undefined || first === 'secrets' || first === 'inputs';
-  if (!isKnown || more.length > 0 || !/^(?!LIBRECHAT_)[A-Za-z_]\w*$/.test(name)) return { kind: 'other' };
+  if (!isKnown || more.length > 0 || !/^(?!LIBRECHAT_)[A-Za-z_]\w*$/.test(name))
+    return { kind: 'other' };
   return first === 'secrets' ? { kind: 'secret', name } : { kind: 'input', id: name };
 }

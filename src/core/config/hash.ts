@@ -1,4 +1,7 @@
-/** Canonical hashes (R2). The order of lists counts. A literal and a host variable with the same value are equal. */
+/**
+ * Canonical hashes (R2). The order of lists counts. A literal and a host variable with the same
+ * value are equal.
+ */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { ServerDefinition, ToolOverrides } from './model.js';
@@ -6,7 +9,15 @@ import type { ServerDefinition, ToolOverrides } from './model.js';
 /** The parts of a definition that need no restart. */
 export type ServerView = Pick<
   ServerDefinition,
-  'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
+  | 'tools'
+  | 'transform'
+  | 'overrides'
+  | 'prompts'
+  | 'resources'
+  | 'manual'
+  | 'timeouts'
+  | 'start'
+  | 'spare'
 >;
 
 export function viewHashOf(view: ServerView): string {

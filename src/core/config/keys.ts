@@ -1,4 +1,7 @@
-/** The keys of the config file with their documentation, for reading, completion, hover, quick fixes and the JSON schema. */
+/**
+ * The keys of the config file with their documentation, for reading, completion, hover, quick fixes
+ * and the JSON schema.
+ */
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
 import type { Launch, Timeouts } from './model.js';
@@ -10,7 +13,16 @@ export type KeyLevel = 'root' | 'server' | ServerLevel | ToolLevel;
 type Transport = Launch['transport'];
 
 type PlainKind = 'one' | 'truth' | 'zeroOrOne' | 'duration' | 'any' | 'port' | 'size' | 'sections';
-type TextOf = 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
+type TextOf =
+  | 'command'
+  | 'folder'
+  | 'file'
+  | 'session'
+  | 'variable'
+  | 'secretName'
+  | 'scheme'
+  | 'affix'
+  | 'prose';
 type ItemOf = 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word';
 
 export type ValueShape = {
@@ -19,8 +31,20 @@ export type ValueShape = {
   readonly each?: ValueShape;
   readonly item?: ValueShape;
 } & (
-  | { readonly kind: PlainKind | 'texts' | 'tables' | 'servers' | 'arguments' | 'transforms' | 'prefix' }
-  | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
+  | {
+      readonly kind:
+        | PlainKind
+        | 'texts'
+        | 'tables'
+        | 'servers'
+        | 'arguments'
+        | 'transforms'
+        | 'prefix';
+    }
+  | {
+      readonly kind: 'choice';
+      readonly values: readonly { readonly value: string; readonly summary: string }[];
+    }
   | { readonly kind: 'text'; readonly of: TextOf | ItemOf }
   /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly orText?: true }
@@ -37,18 +61,27 @@ export interface KeyDoc {
   readonly isRequired?: true;
   readonly transport?: Transport;
   readonly value: ValueShape;
-  /** A snippet for the text behind the key in block style, with `: ` or the line break. By default it is `: `. */
+  /**
+   * A snippet for the text behind the key in block style, with `: ` or the line break. By default
+   * it is `: `.
+   */
   readonly block?: string;
   readonly flow?: string;
 }
 
 type More = Omit<KeyDoc, 'summary' | 'value'>;
 
-const key = (value: ValueShape, summary: string, more: More = {}): KeyDoc => ({ summary, value, ...more });
+const key = (value: ValueShape, summary: string, more: More = {}): KeyDoc => ({
+  summary,
+  value,
+  ...more,
+});
 
-const text = (of: TextOf, summary: string, more?: More): KeyDoc => key({ kind: 'text', of }, summary, more);
+const text = (of: TextOf, summary: string, more?: More): KeyDoc =>
+  key({ kind: 'text', of }, summary, more);
 
-const quoted = (of: TextOf, summary: string, more?: More): KeyDoc => text(of, summary, { block: ": '$1'", ...more });
+const quoted = (of: TextOf, summary: string, more?: More): KeyDoc =>
+  text(of, summary, { block: ": '$1'", ...more });
 
 const texts = (of: ItemOf, summary: string, more?: More): KeyDoc =>
   key({ kind: 'texts', item: { kind: 'text', of } }, summary, { block: ": ['$1']", ...more });
@@ -66,7 +99,10 @@ const table = (level: KeyLevel): ValueShape => ({ kind: 'table', level });
 const tables = (level: KeyLevel): ValueShape => ({ kind: 'tables', each: table(level) });
 
 const choice = (values: Readonly<Record<string, string>>, summary: string, more?: More): KeyDoc => {
-  const described = Object.entries(values).map(([word, about]) => ({ value: word, summary: about }));
+  const described = Object.entries(values).map(([word, about]) => ({
+    value: word,
+    summary: about,
+  }));
   return key({ kind: 'choice', values: described }, summary, more);
 };
 
@@ -92,7 +128,8 @@ const filters = (things: string): { readonly whitelist: KeyDoc; readonly blackli
   ),
 });
 
-const secret = (summary: string): KeyDoc => key(value('secret'), summary, { block: ': { env: ${1:NAME} }' });
+const secret = (summary: string): KeyDoc =>
+  key(value('secret'), summary, { block: ': { env: ${1:NAME} }' });
 
 const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc =>
   key(table(level), summary, { block: ": { ${1|whitelist,blacklist|}: ['$2'] }" });
@@ -122,12 +159,20 @@ const only = (transport: Transport, level: Level): Level =>
 
 export const keys: Readonly<Record<KeyLevel, Level>> = {
   root: {
-    version: key({ kind: 'one' }, 'The version of the format: the number 1.', { isRequired: true, block: ': 1' }),
-    servers: key({ kind: 'servers', each: table('server') }, 'The MCP servers, each under its id.', {
-      details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
-      block: ':\n  $0',
-      flow: ': { $1 }',
+    version: key({ kind: 'one' }, 'The version of the format: the number 1.', {
+      isRequired: true,
+      block: ': 1',
     }),
+    servers: key(
+      { kind: 'servers', each: table('server') },
+      'The MCP servers, each under its id.',
+      {
+        details:
+          'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
+        block: ':\n  $0',
+        flow: ': { $1 }',
+      },
+    ),
   },
   server: {
     transport: choice(
@@ -143,20 +188,32 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         isRequired: true,
         details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       }),
-      args: key({ kind: 'arguments', item: value('argument') }, 'The arguments of the command, one per item.', {
-        details:
-          'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
-        block: ": ['$1']",
-      }),
-      cwd: text('folder', 'The folder in which the command runs, relative to the workspace folder. It must exist.', {
-        byDefault: 'the workspace folder',
-      }),
-      env: key(values('variable'), 'Environment variables of the server, in addition to those of the editor.', {
-        details:
-          'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
-        block: ':\n  ${1:NAME}: $2',
-        flow: ': { ${1:NAME}: $2 }',
-      }),
+      args: key(
+        { kind: 'arguments', item: value('argument') },
+        'The arguments of the command, one per item.',
+        {
+          details:
+            'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
+          block: ": ['$1']",
+        },
+      ),
+      cwd: text(
+        'folder',
+        'The folder in which the command runs, relative to the workspace folder. It must exist.',
+        {
+          byDefault: 'the workspace folder',
+        },
+      ),
+      env: key(
+        values('variable'),
+        'Environment variables of the server, in addition to those of the editor.',
+        {
+          details:
+            'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
+          block: ':\n  ${1:NAME}: $2',
+          flow: ': { ${1:NAME}: $2 }',
+        },
+      ),
       envFile: text(
         'file',
         'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
@@ -170,7 +227,8 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     ...only('streamable_http', {
       url: key(value('url'), 'The address of the server.', {
         isRequired: true,
-        details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
+        details:
+          "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
         block: ': https://$1',
       }),
       headers: key(values('header'), 'HTTP headers of every request.', {
@@ -187,20 +245,29 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         table('oauth'),
         'The client to sign in as, if the authorization server does not register clients automatically.',
         {
-          details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
+          details:
+            'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
           block: ":\n  clientId: '$1'",
           flow: ": { clientId: '$1' }",
         },
       ),
     }),
-    enabled: key({ kind: 'truth' }, 'Whether the server may start. With `false` it is listed, but never started.', {
-      byDefault: 'true',
-    }),
-    'truely-stateless': key({ kind: 'truth' }, 'Whether all conversations share one instance of the server.', {
-      details:
-        '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
-      byDefault: 'false',
-    }),
+    enabled: key(
+      { kind: 'truth' },
+      'Whether the server may start. With `false` it is listed, but never started.',
+      {
+        byDefault: 'true',
+      },
+    ),
+    'truely-stateless': key(
+      { kind: 'truth' },
+      'Whether all conversations share one instance of the server.',
+      {
+        details:
+          '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
+        byDefault: 'false',
+      },
+    ),
     start: choice(
       {
         window: 'With the window.',
@@ -212,11 +279,15 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
           'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
       },
     ),
-    spare: key({ kind: 'zeroOrOne' }, 'Whether a spare instance is started for the next conversation.', {
-      details:
-        '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
-      byDefault: '1',
-    }),
+    spare: key(
+      { kind: 'zeroOrOne' },
+      'Whether a spare instance is started for the next conversation.',
+      {
+        details:
+          '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
+        byDefault: '1',
+      },
+    ),
     tools: key(table('tools'), 'Which tools of the server agents see.', {
       details: 'Tools that are kept out are not offered to any agent.',
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
@@ -226,7 +297,10 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     timeouts: key(table('timeouts'), 'How long to wait for the server.', {
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     }),
-    prompts: selection('prompts', 'Which prompts of the server are published and under which names, as for tools.'),
+    prompts: selection(
+      'prompts',
+      'Which prompts of the server are published and under which names, as for tools.',
+    ),
     resources: selection('resources', 'Which resources of the server are published.'),
     manual: key(
       { kind: 'table', level: 'manual', orText: true },
@@ -241,7 +315,8 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       tables('toolOverride'),
       'Descriptions and arguments of single tools, by the names that the server gives.',
       {
-        details: 'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
+        details:
+          'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
         block: ":\n  ${1:tool}:\n    description: '$2'",
         flow: ": { ${1:tool}: { description: '$2' } }",
       },
@@ -260,40 +335,69 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
   },
   argumentOverride: {
     fixed: key({ kind: 'any' }, 'The value that every call sends. Agents do not see the argument.'),
-    default: key({ kind: 'any' }, 'The value that a call sends if the agent gives none. The schema names it.'),
-    allow: texts('allowed', 'Patterns of the texts that a call may send. Other calls are refused.', {
-      details:
-        'For a text, or a list of texts. `*` matches any text, including none. Every other character matches itself.',
-    }),
+    default: key(
+      { kind: 'any' },
+      'The value that a call sends if the agent gives none. The schema names it.',
+    ),
+    allow: texts(
+      'allowed',
+      'Patterns of the texts that a call may send. Other calls are refused.',
+      {
+        details:
+          'For a text, or a list of texts. `*` matches any text, including none. Every other character matches itself.',
+      },
+    ),
   },
   prompts: { ...filters('prompts'), transform: transform('prompts') },
   resources: {
     ...filters('resources'),
-    mimeTypes: texts('mediaType', 'The media types of the resources to publish. Without this key, all are published.', {
-      block: ': [text/plain$1]',
-    }),
+    mimeTypes: texts(
+      'mediaType',
+      'The media types of the resources to publish. Without this key, all are published.',
+      {
+        block: ': [text/plain$1]',
+      },
+    ),
     maxBytes: key({ kind: 'size' }, 'The largest resource that may be read, in bytes.'),
   },
   manual: {
     content: quoted('prose', 'A text for agents.'),
-    sections: key({ kind: 'sections' }, 'Titles with a text each: a map, or a list of `{ title, content }`.', {
-      block: ":\n  ${1:When to use}: '$2'",
-    }),
+    sections: key(
+      { kind: 'sections' },
+      'Titles with a text each: a map, or a list of `{ title, content }`.',
+      {
+        block: ":\n  ${1:When to use}: '$2'",
+      },
+    ),
   },
   transformItem: {
-    prefix: key({ kind: 'prefix', level: 'replacePrefix' }, 'Adds text to the front of each name.', {
-      details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
-      block: ": '$1'",
-    }),
+    prefix: key(
+      { kind: 'prefix', level: 'replacePrefix' },
+      'Adds text to the front of each name.',
+      {
+        details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
+        block: ": '$1'",
+      },
+    ),
     suffix: quoted('affix', 'Adds text to the end of each name.'),
   },
   replacePrefix: {
-    remove: quoted('affix', 'Text to remove from the front of each name that begins with it.', { isRequired: true }),
-    add: quoted('affix', 'Text to add to the front of every name, even if nothing was removed.', { isRequired: true }),
+    remove: quoted('affix', 'Text to remove from the front of each name that begins with it.', {
+      isRequired: true,
+    }),
+    add: quoted('affix', 'Text to add to the front of every name, even if nothing was removed.', {
+      isRequired: true,
+    }),
   },
   timeouts: {
-    connect: duration('connect', 'How long the server may take to connect, initialize and list everything.'),
-    call: duration('call', 'How long a call may take after its last sign of life, such as progress.'),
+    connect: duration(
+      'connect',
+      'How long the server may take to connect, initialize and list everything.',
+    ),
+    call: duration(
+      'call',
+      'How long a call may take after its last sign of life, such as progress.',
+    ),
     callMax: duration('callMax', 'How long a call may take in total.'),
     idle: duration(
       'idle',
@@ -312,13 +416,19 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     clientId: quoted('session', 'The id that the authorization server knows this client by.', {
       details: 'Or the https address of a client id metadata document, if the server accepts one.',
     }),
-    issuer: text('session', 'The issuer of the authorization server. No other server may sign you in.', {
-      details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
-      byDefault: 'what the server names',
-      block: ": '${1:https://}'",
-    }),
+    issuer: text(
+      'session',
+      'The issuer of the authorization server. No other server may sign you in.',
+      {
+        details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
+        byDefault: 'what the server names',
+        block: ": '${1:https://}'",
+      },
+    ),
     clientSecret: secret('The secret of the client, if it has one.'),
-    privateKey: secret('The private key of the client in PEM form, instead of a secret; for `client_credentials`.'),
+    privateKey: secret(
+      'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
+    ),
     scopes: texts('scope', 'The scopes to ask for, instead of those that the server names.'),
     redirectPort: key(
       { kind: 'port' },
@@ -328,9 +438,14 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
   },
   reference: {
     prefix: text('scheme', 'The text in front of the value.', { block: ": 'Bearer '" }),
-    env: text('variable', 'The environment variable of the editor whose value is copied when the server starts.', {
-      details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
-    }),
+    env: text(
+      'variable',
+      'The environment variable of the editor whose value is copied when the server starts.',
+      {
+        details:
+          'If it is not set, the server does not start. If the value changes, the server counts as changed.',
+      },
+    ),
     secret: text(
       'secretName',
       'The name of a secret. You enter its value once; it is stored outside the config files.',
@@ -339,10 +454,14 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
           'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       },
     ),
-    command: texts('word', 'A program that prints the value, with its arguments; it runs when the server starts.', {
-      details:
-        "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
-    }),
+    command: texts(
+      'word',
+      'A program that prints the value, with its arguments; it runs when the server starts.',
+      {
+        details:
+          "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
+      },
+    ),
     suffix: quoted('affix', 'The text after the value.'),
     default: quoted('affix', 'The text to use if the variable or the secret has no value.'),
   },
@@ -363,7 +482,9 @@ export function requiredKeys(level: KeyLevel, transport?: string): readonly stri
 }
 
 export const transportOfKey: ReadonlyMap<string, Transport> = new Map(
-  Object.entries(keys.server).flatMap(([key, { transport }]) => (transport ? [[key, transport] as const] : [])),
+  Object.entries(keys.server).flatMap(([key, { transport }]) =>
+    transport ? [[key, transport] as const] : [],
+  ),
 );
 
 /** Keys of Dominds, which may share the file. They have no effect here. */

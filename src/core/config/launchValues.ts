@@ -1,4 +1,7 @@
-/** The values of a launch, each a text or a reference (C2). No program runs before a person has approved it. */
+/**
+ * The values of a launch, each a text or a reference (C2). No program runs before a person has
+ * approved it.
+ */
 import { digest, named } from './hash.js';
 import type { Launch, ReferenceSource, Value } from './model.js';
 
@@ -59,10 +62,15 @@ export function commandReferences(launch: Launch): CommandReference[] {
 }
 
 export function usesSecrets(launch: Launch): boolean {
-  return valuesOf(launch).some(({ value }) => value.kind === 'reference' && value.source.kind === 'secret');
+  return valuesOf(launch).some(
+    ({ value }) => value.kind === 'reference' && value.source.kind === 'secret',
+  );
 }
 
-/** Gives those references their values. @param outputOf returns the output of a program, without prefix and suffix */
+/**
+ * Gives those references their values. @param outputOf returns the output of a program, without
+ * prefix and suffix
+ */
 export function withOutputs(launch: Launch, outputOf: (source: CommandSource) => string): Launch {
   return mapValues(launch, (value) => {
     if (value.kind === 'literal' || value.source.kind !== 'command') return value;

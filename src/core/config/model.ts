@@ -1,12 +1,18 @@
 /** A config file after validation: plain values with places for later problems. */
 import type { Place, Problem, Range } from '../base/problem.js';
 
-/** `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's `~/.minds/mcp.yaml`. */
+/**
+ * `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's
+ * `~/.minds/mcp.yaml`.
+ */
 export type SourceOrigin = 'folder' | 'mcprc' | 'user';
 
 export interface SourceText {
   readonly file: string;
-  /** The absolute path of the workspace folder, for a relative `cwd`. For the user's file it is home. */
+  /**
+   * The absolute path of the workspace folder, for a relative `cwd`. For the user's file it is
+   * home.
+   */
   readonly folder: string;
   /** The default is `folder`. */
   readonly origin?: SourceOrigin;
@@ -29,14 +35,24 @@ export interface Reference {
   readonly suffix: string;
   /** The text for a source without a value. Without a fallback the server does not start. */
   readonly fallback: string | undefined;
-  /** A secret: the value with prefix and suffix. It is empty for a disabled server, and before its program has run. */
+  /**
+   * A secret: the value with prefix and suffix. It is empty for a disabled server, and before its
+   * program has run.
+   */
   readonly value: string;
 }
 
 export type ReferenceSource =
   | { readonly kind: 'env' | 'secret'; readonly name: string }
-  /** The program with its arguments, and the absolute path of its folder. It runs when the server starts. */
-  | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]]; readonly cwd: string };
+  /**
+   * The program with its arguments, and the absolute path of its folder. It runs when the server
+   * starts.
+   */
+  | {
+      readonly kind: 'command';
+      readonly argv: readonly [string, ...string[]];
+      readonly cwd: string;
+    };
 
 export interface EnvFile {
   readonly file: string;
@@ -76,9 +92,14 @@ export interface HttpLaunch<V = Value> {
 export interface OAuthSettings<V = Value> {
   /** With `client_credentials` this client signs in as a program, and no person is asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
-  /** If it is empty, a client is registered. An https URL is the address of a client id metadata document. */
+  /**
+   * If it is empty, a client is registered. An https URL is the address of a client id metadata
+   * document.
+   */
   readonly clientId: string;
-  /** The authorization server. Only it receives secret and key. By default the MCP server names it. */
+  /**
+   * The authorization server. Only it receives secret and key. By default the MCP server names it.
+   */
   readonly issuer: string | undefined;
   readonly clientSecret: V | undefined;
   readonly privateKey: V | undefined;
@@ -135,7 +156,10 @@ export interface Timeouts {
 
 export interface ServerPlaces {
   readonly key: Place;
-  /** The range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest written parent. */
+  /**
+   * The range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest written
+   * parent.
+   */
   value(path: readonly (string | number)[]): Place;
   /** Returns the range of the key at a path, or the result of `value` if there is no key. */
   keyAt(path: readonly (string | number)[]): Place;
@@ -206,7 +230,10 @@ export interface ConfigDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;
   readonly secret?: (name: string) => string | undefined;
-  /** Reads a file of variables inside the folder `within`. By default every such file counts as empty. */
+  /**
+   * Reads a file of variables inside the folder `within`. By default every such file counts as
+   * empty.
+   */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
   /** Makes `programs` for one reading of all sources. */
   readonly findersFor?: (sources: readonly SourceText[]) => ConfigDeps['programs'];
@@ -216,4 +243,7 @@ export interface ConfigDeps {
 
 export const builtInToolset = 'mcp_admin';
 
-export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+export const startOfFile: Range = {
+  start: { line: 0, character: 0 },
+  end: { line: 0, character: 0 },
+};

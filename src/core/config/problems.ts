@@ -1,4 +1,7 @@
-/** Makes problems of config files. Possible secrets (`env`, `headers`, `url`, `sessionId`) never become part of a text. */
+/**
+ * Makes problems of config files. Possible secrets (`env`, `headers`, `url`, `sessionId`) never
+ * become part of a text.
+ */
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { withoutSecrets } from '../base/secrets.js';
@@ -9,14 +12,20 @@ import type { ForeignReference } from './foreignReferences.js';
 export const firstEntry = (place: Place) => [{ message: 'The first entry is here.', place }];
 
 /** @param written the keys beside it, so the fix makes no duplicate */
-export function unknownKey(place: Place, level: KeyLevel, key: string, written: ReadonlyMap<string, unknown>): Problem {
+export function unknownKey(
+  place: Place,
+  level: KeyLevel,
+  key: string,
+  written: ReadonlyMap<string, unknown>,
+): Problem {
   const said = { key: shortened(key) };
   const instead = suggestKey(level, key);
   if (instead !== undefined) {
     const text = written.has(instead) ? 'unknown-key:again' : 'unknown-key:misspelt';
     return problemOf(text, place, { ...said, instead });
   }
-  if (level === 'server' && key.toLowerCase() === 'disabled') return problemOf('unknown-key:disabled', place, said);
+  if (level === 'server' && key.toLowerCase() === 'disabled')
+    return problemOf('unknown-key:disabled', place, said);
   const known = keysOf(level).map((one) => `\`${one}\``);
   return problemOf('unknown-key', place, { ...said, known: known.join(', ') });
 }
@@ -41,8 +50,16 @@ export function referenceNotReplaced(
 /** The command line names its shell in place of this. */
 export const whereVariablesAreSet = 'before you start the editor or run `mcp-toolsets`';
 
-export function envUnset(place: Place, name: string, target: string, similar: string | undefined): Problem {
-  const other = similar === undefined ? 'name another variable' : `change the name to \`${similar}\`, which is set`;
+export function envUnset(
+  place: Place,
+  name: string,
+  target: string,
+  similar: string | undefined,
+): Problem {
+  const other =
+    similar === undefined
+      ? 'name another variable'
+      : `change the name to \`${similar}\`, which is set`;
   const given = { variable: shortened(name), target, other, where: whereVariablesAreSet };
   return problemOf('env-unset', place, given);
 }

@@ -1,4 +1,7 @@
-/** A file is listed once (C5). If home is a workspace folder, its file is the workspace's and needs approval (S1). */
+/**
+ * A file is listed once (C5). If home is a workspace folder, its file is the workspace's and needs
+ * approval (S1).
+ */
 import path from 'node:path';
 import { isBelow, samePath } from '../base/paths.js';
 import type { Problem } from '../base/problem.js';
@@ -16,7 +19,8 @@ export function sourceFiles(folders: readonly string[], home: string): SourceFil
     { file: path.join(folder, mcprcPath), folder, origin: 'mcprc' },
   ]);
   const file = userFile(home);
-  if (!files.some((other) => samePath(other.file, file))) files.push({ file, folder: home, origin: 'user' });
+  if (!files.some((other) => samePath(other.file, file)))
+    files.push({ file, folder: home, origin: 'user' });
   return files;
 }
 
@@ -35,7 +39,8 @@ export function folderOf(file: string): string {
 
 /** True for the user's own `~/.minds/mcp.yaml`, unless it is also the workspace's (S1). */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
-  if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder))) return false;
+  if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder)))
+    return false;
   return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 

@@ -32,28 +32,49 @@ export interface TimedRequest extends OtherRequest, TimedTerms {}
 
 export interface Connection extends ServerFacts {
   readonly pid: number | undefined;
-  /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
+  /**
+   * True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight
+   * have failed.
+   */
   readonly isOver: boolean;
   readonly share?: LoopShare;
   readonly onDidChangeOffer: Event<OfferKind>;
   readonly onDidUpdateResource: Event<Fields>;
-  /** Fires with the server's report of a watched task; with only its `taskId` if a report may have been missed. */
+  /**
+   * Fires with the server's report of a watched task; with only its `taskId` if a report may have
+   * been missed.
+   */
   readonly onDidUpdateTask: Event<Fields>;
-  /** Fires once when the connection ends without `close`, with the cause in words, after its calls have failed. */
+  /**
+   * Fires once when the connection ends without `close`, with the cause in words, after its calls
+   * have failed.
+   */
   readonly onDidDie: Event<string>;
-  /** Fires when the server gave a new session, so the state of the old one is gone (X2). The tools count as changed. */
+  /**
+   * Fires when the server gave a new session, so the state of the old one is gone (X2). The tools
+   * count as changed.
+   */
   readonly onDidRenewSession: Event<void>;
   listTools(options: ListOptions): Promise<ToolListing>;
-  /** Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects only when aborted. */
+  /**
+   * Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects
+   * only when aborted.
+   */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
-  /** Returns, once, the lists older than the `ttlMs` of a server without notifications about changes (X8). */
+  /**
+   * Returns, once, the lists older than the `ttlMs` of a server without notifications about changes
+   * (X8).
+   */
   takeStale(): readonly OfferKind[];
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
   belongsTo(client: ServerClient): void;
-  /** Set while the server learns the roots of its client. A call before the end of it may meet the wrong roots. */
+  /**
+   * Set while the server learns the roots of its client. A call before the end of it may meet the
+   * wrong roots.
+   */
   readonly learning: Promise<unknown> | undefined;
   /** Ends the connection and its whole process tree (X5). Resolves when nothing of it is left. */
   close(): Promise<void>;
@@ -81,12 +102,18 @@ export interface ConnectRequest {
   /** The protocol version of the last list of this launch, if remembered (X8). */
   readonly spoke?: string | undefined;
   readonly capabilities?: Fields;
-  /** The client for the server's requests from the first message on, until `belongsTo` names another. */
+  /**
+   * The client for the server's requests from the first message on, until `belongsTo` names
+   * another.
+   */
   readonly client?: ServerClient | undefined;
 }
 
 export interface Connector {
-  /** Never rejects for a server's faults. An attempt leaves no process or stream behind if it `failed` or was `cancelled`. */
+  /**
+   * Never rejects for a server's faults. An attempt leaves no process or stream behind if it
+   * `failed` or was `cancelled`.
+   */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
   dispose(): Promise<void>;
 }

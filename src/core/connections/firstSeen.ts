@@ -1,6 +1,7 @@
 /**
- * Gives every list of a server the order in which the server first listed its tools, and the keys of each tool (N6). A
- * tool with another canonical form has its own keys again, and keeps its place in the list.
+ * Gives every list of a server the order in which the server first listed its tools, and the keys
+ * of each tool (N6). A tool with another canonical form has its own keys again, and keeps its place
+ * in the list.
  */
 import { groupedBy } from '../base/groupedBy.js';
 import { inTurns, type Sliced } from '../base/turns.js';
@@ -10,7 +11,10 @@ import type { OfferedTool, ToolListing } from '../tools/catalogue.js';
 import { inOrder, seenTool, type SeenTool } from '../tools/seenTool.js';
 import type { Connection } from './connection.js';
 
-/** The limit for each server, in characters. Servers write names and keys, and none is forgotten before. */
+/**
+ * The limit for each server, in characters. Servers write names and keys, and none is forgotten
+ * before.
+ */
 const mostKept = 4 * 1024 * 1024;
 
 /** The last list of an earlier host: the tools, if they are kept, and their order. */
@@ -22,7 +26,9 @@ interface Recalled {
 export class FirstSeen {
   private readonly servers = new Map<string, SeenLists>();
 
-  constructor(private readonly recall: (definition: ServerDefinition, declared: string) => Recalled) {}
+  constructor(
+    private readonly recall: (definition: ServerDefinition, declared: string) => Recalled,
+  ) {}
 
   async inOrder(
     { tools, ...rest }: ToolListing,
@@ -31,7 +37,10 @@ export class FirstSeen {
     declared: Fields,
   ): Promise<ToolListing> {
     const known = this.servers.get(definition.id);
-    const isKept = known && known.size <= mostKept && (known.launch === definition.launchHash || known.isOf(tools));
+    const isKept =
+      known &&
+      known.size <= mostKept &&
+      (known.launch === definition.launchHash || known.isOf(tools));
     const lists = isKept ? known : new SeenLists();
     lists.launch = definition.launchHash;
     this.servers.set(definition.id, lists);
@@ -45,7 +54,10 @@ class SeenLists {
   launch = '';
   /** By canonical form. */
   private readonly orders = new Map<string, string>();
-  /** By the name before it. Names that are gone stay, because conversations may be offered different tools. */
+  /**
+   * By the name before it. Names that are gone stay, because conversations may be offered different
+   * tools.
+   */
   private readonly next = new Map<string, string | undefined>();
 
   /** True if it has seen these names and no others. */
@@ -54,7 +66,8 @@ class SeenLists {
   }
 
   *inOrder(tools: readonly OfferedTool[], recalled: Recalled): Sliced<OfferedTool[]> {
-    for (const seen of [seenIn(recalled.tools), recalled.seen, seenIn(tools)]) yield* this.note(seen);
+    for (const seen of [seenIn(recalled.tools), recalled.seen, seenIn(tools)])
+      yield* this.note(seen);
     const made: OfferedTool[] = [];
     const byName = groupedBy(tools, ({ name }) => name);
     for (let name = this.next.get(''); name !== undefined; name = this.next.get(name)) {

@@ -1,6 +1,15 @@
-/** Lists the offer of a server. Entries pass through as the server gave them. A malformed entry costs only itself. */
+/**
+ * Lists the offer of a server. Entries pass through as the server gave them. A malformed entry
+ * costs only itself.
+ */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
+import type {
+  Malformed,
+  OfferedPrompt,
+  OfferedResource,
+  OfferedTemplate,
+  OfferedTool,
+} from '../tools/catalogue.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
@@ -14,7 +23,10 @@ import { inBrief, shortened } from '../protocol/inBrief.js';
 import { rightPrompt, rightResource, rightTemplate, rightTool } from '../protocol/shapes.js';
 
 const mostPages = 1000;
-/** The limits of one entry and of a whole list, in characters. Anything larger is an attack or an accident. */
+/**
+ * The limits of one entry and of a whole list, in characters. Anything larger is an attack or an
+ * accident.
+ */
 const largestEntry = 1024 * 1024;
 const largestList = 16 * 1024 * 1024;
 /** Cursors are kept until the end of the list, to recognise a repeated one. */
@@ -34,9 +46,20 @@ interface ListKind<Entry> {
   readonly whatElse?: ((entry: Fields) => string | undefined) | undefined;
 }
 
-function listKind<Entry>(key: OfferKind, identity: string, right: (entry: Entry) => Entry): ListKind<Entry> {
+function listKind<Entry>(
+  key: OfferKind,
+  identity: string,
+  right: (entry: Entry) => Entry,
+): ListKind<Entry> {
   const most = key === 'tools' ? 10_000 : 50_000;
-  return { what: key, method: `${key}/list`, key, identity, most, read: (entry) => right(entry as Entry) };
+  return {
+    what: key,
+    method: `${key}/list`,
+    key,
+    identity,
+    most,
+    read: (entry) => right(entry as Entry),
+  };
 }
 
 const tools = listKind<OfferedTool>('tools', 'name', looked);
@@ -60,7 +83,10 @@ interface EntryListing<Entry> {
   readonly malformed: readonly Malformed[];
 }
 
-/** By server and method. An entry listed again stays the same object, so facts about it are found out once. */
+/**
+ * By server and method. An entry listed again stays the same object, so facts about it are found
+ * out once.
+ */
 const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
 
 async function listAll<Entry>(
@@ -87,7 +113,9 @@ async function listAll<Entry>(
       const size = measured(entry);
       total += size.characters;
       if (total > largestList)
-        throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
+        throw new ListError(
+          `The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`,
+        );
       const isNamed = malformed.length < mostMalformed;
       // Describing the value of an unnamed entry would take most of the time.
       const isFaulty = !isNamed && !isObject(entry);
@@ -131,14 +159,18 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
 }
 
 /** Walks without recursion, and no further than the limits of an entry. */
-function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
+function measured(entry: unknown): {
+  readonly characters: number;
+  readonly whatIsWrong: string | undefined;
+} {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
   for (let next = left.pop(); next && characters <= largestEntry; next = left.pop()) {
     const { value, depth } = next;
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
+    if (depth > deepestValue)
+      return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
     // The keys of a long list would take many times its memory.
     const isLong = Array.isArray(value) && value.length > largestEntry / 4;
     const keys = isLong ? [] : Object.keys(value);
@@ -149,19 +181,28 @@ function measured(entry: unknown): { readonly characters: number; readonly whatI
       left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
     }
   }
-  return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
+  return {
+    characters,
+    whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined,
+  };
 }
 
-function whatIsWrongWith({ key, identity, whatElse }: ListKind<unknown>, entry: unknown): string | undefined {
+function whatIsWrongWith(
+  { key, identity, whatElse }: ListKind<unknown>,
+  entry: unknown,
+): string | undefined {
   if (!isObject(entry)) return `is not an object but ${inBrief(entry, 60)}`;
   const { [identity]: id, name, inputSchema: schema, arguments: args } = entry;
   if (typeof id !== 'string') return `has no ${identity}`;
   if (id === '') return `has an empty ${identity}`;
   if (typeof name !== 'string') return 'has no name';
   if (key === 'tools' && !isObject(schema))
-    return schema === undefined || schema === null ? 'has no inputSchema' : 'has an inputSchema that is not an object';
+    return schema === undefined || schema === null
+      ? 'has no inputSchema'
+      : 'has an inputSchema that is not an object';
   // A null argument is left out; the loss of a named one would go unnoticed.
-  const isNamed = (one: unknown): boolean => one === null || typeof asFields(one)['name'] === 'string';
+  const isNamed = (one: unknown): boolean =>
+    one === null || typeof asFields(one)['name'] === 'string';
   if (key === 'prompts' && Array.isArray(args) && !args.every(isNamed))
     return 'has arguments that are not a list of names';
   return whatElse?.(entry);
@@ -174,7 +215,12 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
 
 export function keptListing(value: unknown): ToolListing | undefined {
   if (!isObject(value)) return undefined;
-  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value as unknown as ToolListing;
+  const {
+    tools: ofTools,
+    prompts: ofPrompts,
+    resources: ofResources,
+    malformed,
+  } = value as unknown as ToolListing;
   if (!isListOf(tools, ofTools) || !areMalformed(malformed)) return undefined;
   if (ofPrompts !== undefined && !isPart(ofPrompts, { prompts })) return undefined;
   if (ofResources !== undefined && !isPart(ofResources, { resources, templates })) return undefined;
@@ -194,19 +240,27 @@ function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>
 
 function isListOf(kind: ListKind<unknown>, value: unknown): boolean {
   const isWell = (entry: unknown): boolean =>
-    (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined && kind.read(entry) === entry;
+    (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined &&
+    kind.read(entry) === entry;
   return Array.isArray(value) && value.length <= kind.most && value.every(isWell);
 }
 
 function areMalformed(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => hasFields(one, { name: 'string', detail: 'string' }));
+  return (
+    Array.isArray(value) &&
+    value.every((one) => hasFields(one, { name: 'string', detail: 'string' }))
+  );
 }
 
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
   readonly share: LoopShare;
-  readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
+  readonly send: (
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
   readonly causeOfEnd: () => string | undefined;
 }
@@ -228,8 +282,12 @@ export class OfferLister {
 
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
-    if (!isObject(this.deps.capabilities.tools)) return { tools: [], malformed: [], declaresNone: true };
-    const { entries, malformed } = await this.list({ ...tools, whatElse: this.deps.whatIsWrongWithTool }, options);
+    if (!isObject(this.deps.capabilities.tools))
+      return { tools: [], malformed: [], declaresNone: true };
+    const { entries, malformed } = await this.list(
+      { ...tools, whatElse: this.deps.whatIsWrongWithTool },
+      options,
+    );
     return { tools: entries, malformed };
   }
 
@@ -269,7 +327,10 @@ export class OfferLister {
     }
   }
 
-  private async list<Entry>(kind: ListKind<Entry>, { signal, timeoutMs }: ListOptions): Promise<EntryListing<Entry>> {
+  private async list<Entry>(
+    kind: ListKind<Entry>,
+    { signal, timeoutMs }: ListOptions,
+  ): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
     const { clock, share, send, causeOfEnd } = this.deps;
     signal.throwIfAborted();
@@ -279,17 +340,27 @@ export class OfferLister {
       const ttlMs = asFields(result)['ttlMs'];
       // The first page to go stale counts. Zero says nothing about the next request.
       if (typeof ttlMs === 'number' && ttlMs > 0)
-        this.freshUntil.set(method, Math.min(clock.now() + ttlMs, this.freshUntil.get(method) ?? Infinity));
+        this.freshUntil.set(
+          method,
+          Math.min(clock.now() + ttlMs, this.freshUntil.get(method) ?? Infinity),
+        );
       return result;
     };
     const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
     try {
-      return await limited(clock, timeoutMs, signal, (over) => listAll(kind, (at) => page(at, over), share), late);
+      return await limited(
+        clock,
+        timeoutMs,
+        signal,
+        (over) => listAll(kind, (at) => page(at, over), share),
+        late,
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;
       const cause = causeOfEnd();
-      if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
+      if (cause !== undefined)
+        throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
       throw new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
     }
   }

@@ -1,9 +1,13 @@
 /**
- * A connection in either era. It does not start or restart anything. Invariants: a call has one outcome, and is never
- * sent twice; all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result
- * does.
+ * A connection in either era. It does not start or restart anything. Invariants: a call has one
+ * outcome, and is never sent twice; all calls in flight are settled before `onDidDie` fires;
+ * progress reaches the call before its result does.
  */
-import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  JSONRPCNotification,
+  JSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limited, type Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -32,7 +36,10 @@ export interface Protocol extends Partial<Disposable> {
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
   call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;
   list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
-  /** Lets the server report to us, and passes on its reports from now on. Rejects if the server cannot receive it. */
+  /**
+   * Lets the server report to us, and passes on its reports from now on. Rejects if the server
+   * cannot receive it.
+   */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
   read?(notification: JSONRPCNotification): JSONRPCNotification | undefined;
@@ -53,14 +60,19 @@ export interface LiveConnectionDeps {
   readonly log: Log;
 }
 
-/** A server that answers no ping gets the first call of its next client after this time, in milliseconds. */
+/**
+ * A server that answers no ping gets the first call of its next client after this time, in
+ * milliseconds.
+ */
 const rootsLimitMs = 2_000;
 
 const offerKinds = ['tools', 'prompts', 'resources'] as const;
 const toldToClients = ['notifications/message', 'notifications/elicitation/complete'];
 
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
-type State = { readonly kind: 'live' | 'closed' } | { readonly kind: 'dead'; readonly cause: string };
+type State =
+  | { readonly kind: 'live' | 'closed' }
+  | { readonly kind: 'dead'; readonly cause: string };
 
 export class LiveConnection implements Connection, PeerListener {
   readonly serverInfo: Connection['serverInfo'];
@@ -102,7 +114,8 @@ export class LiveConnection implements Connection, PeerListener {
   private readonly lister: OfferLister;
   readonly listTools: Connection['listTools'] = (options) => this.lister.listTools(options);
   readonly listPrompts: Connection['listPrompts'] = (options) => this.lister.listPrompts(options);
-  readonly listResources: Connection['listResources'] = (options) => this.lister.listResources(options);
+  readonly listResources: Connection['listResources'] = (options) =>
+    this.lister.listResources(options);
   readonly takeStale: Connection['takeStale'] = () => this.lister.takeStale();
 
   constructor(private readonly deps: LiveConnectionDeps) {
@@ -117,7 +130,8 @@ export class LiveConnection implements Connection, PeerListener {
     this.share = share;
     transport.onrenewed = () => {
       this.sessionRenewed.fire();
-      for (const kind of offerKinds) if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
+      for (const kind of offerKinds)
+        if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
     };
     this.lister = new OfferLister({
       capabilities: this.capabilities,
@@ -150,7 +164,9 @@ export class LiveConnection implements Connection, PeerListener {
     if (method === 'notifications/resources/updated') this.resourceUpdated.fire(params);
     else if (method === taskChanged) this.taskUpdated.fire(params);
     else if (toldToClients.includes(method)) this.deps.serverRequests.tell(notification);
-    else for (const kind of offerKinds) if (method === `notifications/${kind}/list_changed`) this.changed(kind);
+    else
+      for (const kind of offerKinds)
+        if (method === `notifications/${kind}/list_changed`) this.changed(kind);
   }
 
   failed(error: RpcError): void {
@@ -159,19 +175,27 @@ export class LiveConnection implements Connection, PeerListener {
 
   belongsTo(client: ServerClient): void {
     const { serverRequests, protocol } = this.deps;
-    if (serverRequests.belongsTo(client) && protocol.takes?.('notifications/roots/list_changed')) this.learn();
+    if (serverRequests.belongsTo(client) && protocol.takes?.('notifications/roots/list_changed'))
+      this.learn();
   }
 
-  /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */
+  /**
+   * Has to be called after a start. A server that asked for roots may take the answer in after its
+   * first call.
+   */
   begun(): void {
     if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
-  /** The server learns about the change before the first ping, and reads the roots before the second. */
+  /**
+   * The server learns about the change before the first ping, and reads the roots before the
+   * second.
+   */
   private learn(): void {
     const { peer, clock, serverRequests } = this.deps;
     const known = limited(clock, rootsLimitMs, undefined, async (over) => {
-      const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
+      const ping = (): Promise<unknown> =>
+        peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
       await orAborted(serverRequests.rootsAnswered, over);
       await ping();
@@ -208,7 +232,10 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
-  private async callAsTask(params: Fields, request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+  private async callAsTask(
+    params: Fields,
+    request: TimedCall,
+  ): Promise<ServerOutcome<CallToolResult>> {
     const { timeouts } = request;
     const { clock, peer } = this.deps;
     const since = clock.now();
@@ -216,7 +243,13 @@ export class LiveConnection implements Connection, PeerListener {
     const { signal } = new AbortController();
     // Progress goes by the token of the first request until the end of the task.
     const token = peer.nextId();
-    const begun = await this.exchange('tools/call', params, { ...request, signal }, this.readOther, token);
+    const begun = await this.exchange(
+      'tools/call',
+      params,
+      { ...request, signal },
+      this.readOther,
+      token,
+    );
     if (begun.kind !== 'result') return begun;
     const { taskId } = asFields(begun.result['task']);
     if (typeof taskId !== 'string') return this.readCall(begun.result);
@@ -234,7 +267,8 @@ export class LiveConnection implements Connection, PeerListener {
   private readonly readCall = (result: unknown): ServerOutcome<CallToolResult> =>
     readCallResult(result, this.protocolVersion, this.notePart);
 
-  private readonly readOther = (result: unknown): ServerOutcome<Fields> => readOtherResult(result, this.notePart);
+  private readonly readOther = (result: unknown): ServerOutcome<Fields> =>
+    readOtherResult(result, this.notePart);
 
   request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params } = request;
@@ -242,7 +276,8 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   notify(method: string, params?: Fields): void {
-    if (this.state.kind === 'live' && this.deps.protocol.takes?.(method)) void this.deps.peer.notify(method, params);
+    if (this.state.kind === 'live' && this.deps.protocol.takes?.(method))
+      void this.deps.peer.notify(method, params);
   }
 
   async close(): Promise<void> {

@@ -33,7 +33,8 @@ const loggedDataLength = 4000;
 
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
-  const shown = typeof data === 'string' ? shortened(data, loggedDataLength) : inBrief(data, loggedDataLength);
+  const shown =
+    typeof data === 'string' ? shortened(data, loggedDataLength) : inBrief(data, loggedDataLength);
   const ours = isLogLevel(level) ? (logLevels[logLevelRank(level)] ?? 'error') : 'info';
   log.write(ours, `${shortened(from, 200)}${data === undefined ? '' : shown}`);
 }
@@ -49,7 +50,9 @@ const mostOpen = 1000;
 
 /** Writes JSON-RPC while it is enabled (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
 export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): PeerTrace {
-  const open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
+  const open = new BoundedMap<string, { readonly method: string; readonly since: number }>(
+    mostOpen,
+  );
   const write = (arrow: string, back: string, message: JSONRPCMessage): void => {
     if (!isEnabled()) return;
     const given = (message as { id?: RequestId }).id;
@@ -58,14 +61,23 @@ export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): 
       const method = shortened(message.method, methodLimit);
       if (id !== undefined) open.set(`${arrow}${id}`, { method, since: clock.now() });
       const number = id === undefined ? '' : ` #${id}`;
-      return log.write('trace', `${arrow} ${method}${number} ${inBrief(message.params ?? {}, bodyLimit)}`);
+      return log.write(
+        'trace',
+        `${arrow} ${method}${number} ${inBrief(message.params ?? {}, bodyLimit)}`,
+      );
     }
     const key = `${back}${id}`;
     const asked = open.get(key);
     open.delete(key);
     const took = asked ? ` ${clock.now() - asked.since} ms` : '';
     const [what, value] = 'result' in message ? ['', message.result] : ['error ', message.error];
-    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${what}${inBrief(value, bodyLimit)}`);
+    log.write(
+      'trace',
+      `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${what}${inBrief(value, bodyLimit)}`,
+    );
   };
-  return { sent: (message) => write('→', '←', message), received: (message) => write('←', '→', message) };
+  return {
+    sent: (message) => write('→', '←', message),
+    received: (message) => write('←', '→', message),
+  };
 }

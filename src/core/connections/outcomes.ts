@@ -10,10 +10,18 @@ import { taskIn, modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
 
 /** An undelivered request is an error of its call; a delivered one without an answer is lost. */
-export function failureOutcome(failure: TransportFailure): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
+export function failureOutcome(
+  failure: TransportFailure,
+): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
   const { reason } = failure;
-  const gatewayStatus = reason.kind === 'status' && (reason.status === 502 || reason.status === 504);
-  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus)
+  const gatewayStatus =
+    reason.kind === 'status' && (reason.status === 502 || reason.status === 504);
+  if (
+    reason.kind === 'broken' ||
+    reason.kind === 'tooLarge' ||
+    reason.kind === 'closed' ||
+    gatewayStatus
+  )
     return { kind: 'lost', cause: failure.message };
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
@@ -27,7 +35,11 @@ const tooManyParts = wrong(`with more than ${mostParts} parts`);
 /** Takes a sentence about a part that is left out. */
 type Note = (sentence: string) => void;
 
-export function readCallResult(given: unknown, version: string, note?: Note): ServerOutcome<CallToolResult> {
+export function readCallResult(
+  given: unknown,
+  version: string,
+  note?: Note,
+): ServerOutcome<CallToolResult> {
   if (isTooDeep(given)) return tooDeep;
   if (!isObject(given)) return noObject;
   if (hasTooManyParts(given)) return tooManyParts;
@@ -36,20 +48,28 @@ export function readCallResult(given: unknown, version: string, note?: Note): Se
   if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
   // Before 2026-07-28, the field had no meaning.
-  if (result['resultType'] !== undefined) return readCallResult(without(result, 'resultType'), version, note);
+  if (result['resultType'] !== undefined)
+    return readCallResult(without(result, 'resultType'), version, note);
   const { content } = result;
-  if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
-  if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version, note);
+  if (Array.isArray(content))
+    return { kind: 'result', result: result as unknown as CallToolResult };
+  if (content === undefined && 'toolResult' in result)
+    return readCallResult(fromToolResult(result), version, note);
   // Older versions of the protocol allow this beside structured content.
-  if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
+  if (content === undefined || content === null)
+    return { kind: 'result', result: { ...result, content: [] } };
   return wrong('the call with a `content` that is not a list');
 }
 
 /** Version 2024-10-07 had any value in place of content. */
 function fromToolResult({ toolResult, ...rest }: Fields): Fields {
-  if (isObject(toolResult) && Array.isArray(toolResult['content'])) return { ...rest, ...toolResult };
+  if (isObject(toolResult) && Array.isArray(toolResult['content']))
+    return { ...rest, ...toolResult };
   const text = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
-  return { ...rest, content: toolResult === undefined || toolResult === null ? [] : [{ type: 'text', text }] };
+  return {
+    ...rest,
+    content: toolResult === undefined || toolResult === null ? [] : [{ type: 'text', text }],
+  };
 }
 
 export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fields> {
@@ -60,7 +80,9 @@ export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fiel
 
 function hasTooManyParts({ content, contents, messages, completion }: Fields): boolean {
   const values = asFields(completion)['values'];
-  return [content, contents, messages, values].some((list) => Array.isArray(list) && list.length > mostParts);
+  return [content, contents, messages, values].some(
+    (list) => Array.isArray(list) && list.length > mostParts,
+  );
 }
 
 function readParts(given: Fields, note: Note | undefined): Fields {
@@ -68,7 +90,9 @@ function readParts(given: Fields, note: Note | undefined): Fields {
   const lost = result === given || !note ? [] : lostParts(given);
   if (lost.length > 0) {
     const more = lost.length > 1 ? ` So are ${lost.length - 1} more.` : '';
-    note?.(`A part of the result is left out, because the protocol has no such part: ${inBrief(lost[0], 200)}.${more}`);
+    note?.(
+      `A part of the result is left out, because the protocol has no such part: ${inBrief(lost[0], 200)}.${more}`,
+    );
   }
   return result;
 }

@@ -1,7 +1,8 @@
 /**
- * Brings what a server asks and reports to the client that it means (G4, G4d): the client of the request on whose
- * stream it came; else the only one that has a request in flight; else the client that the instance belongs to.
- * Invariant: a server request ends with the requests of ours that may have caused it.
+ * Brings what a server asks and reports to the client that it means (G4, G4d): the client of the
+ * request on whose stream it came; else the only one that has a request in flight; else the client
+ * that the instance belongs to. Invariant: a server request ends with the requests of ours that may
+ * have caused it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
@@ -32,7 +33,10 @@ export class ServerRequests {
     private owner?: ServerClient,
   ) {}
 
-  /** Returns true if the server asked another client for roots, so it gets a notification of their change. */
+  /**
+   * Returns true if the server asked another client for roots, so it gets a notification of their
+   * change.
+   */
   belongsTo(client: ServerClient): boolean {
     this.owner = client;
     if (this.rootsOf === undefined || this.rootsOf === client.session) return false;
@@ -42,7 +46,11 @@ export class ServerRequests {
   }
 
   /** @param causes the requests of ours for which the server may ask; the protocol may name one */
-  answer(request: ServerRequest, signal: AbortSignal | undefined, causes?: readonly Exchange[]): Promise<Fields> {
+  answer(
+    request: ServerRequest,
+    signal: AbortSignal | undefined,
+    causes?: readonly Exchange[],
+  ): Promise<Fields> {
     const answer = this.answerOf(request, signal, causes);
     if (request.method === 'roots/list') this.rootsAnswered = bothOver(this.rootsAnswered, answer);
     return answer;
@@ -81,7 +89,8 @@ export class ServerRequests {
   tell(message: { method: string; params?: unknown }): void {
     const params = asFields(message.params);
     const { elicitationId } = params;
-    const asked = typeof elicitationId === 'string' ? this.elicitations.get(elicitationId) : undefined;
+    const asked =
+      typeof elicitationId === 'string' ? this.elicitations.get(elicitationId) : undefined;
     if (typeof elicitationId === 'string') this.elicitations.delete(elicitationId);
     try {
       const client = asked ?? this.causesOf(message).at(-1)?.client ?? this.idleOwner();
@@ -104,7 +113,9 @@ export class ServerRequests {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
     if (related?.terms) return [related];
-    const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
+    const [first, ...others] = new Set(
+      this.peer.open.values().filter(({ client }) => client !== undefined),
+    );
     if (!first) return [];
     const { session, conversation } = first.client ?? {};
     const isSame = ({ client }: Exchange): boolean =>
@@ -124,7 +135,10 @@ export class ServerRequests {
 
   private idleOwner(): ServerClient {
     if (this.owner) return this.owner;
-    throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
+    throw new RpcFailure(
+      errorCodes.internal,
+      'No conversation uses this instance now, so nobody can be asked.',
+    );
   }
 }
 

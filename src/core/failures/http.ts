@@ -19,19 +19,35 @@ const path = ['url'];
 
 export function urlUnusable(url: string): StartFailure {
   const fix = 'Write the whole address, e.g. https://example.com/mcp.';
-  return failed('url-invalid', `did not start: "${url}" is not an http or https address.`, fix, path);
+  return failed(
+    'url-invalid',
+    `did not start: "${url}" is not an http or https address.`,
+    fix,
+    path,
+  );
 }
 
 export function neverAnsweredHttp(timeoutMs: number): StartFailure {
-  const guess = 'It may be overloaded or waiting for something, or a firewall may block the connection.';
-  const fix = 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.';
-  return failed('server-silent', `did not answer initialize within ${timeoutMs / 1000} s. ${guess}`, fix);
+  const guess =
+    'It may be overloaded or waiting for something, or a firewall may block the connection.';
+  const fix =
+    'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.';
+  return failed(
+    'server-silent',
+    `did not answer initialize within ${timeoutMs / 1000} s. ${guess}`,
+    fix,
+  );
 }
 
-const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
+const signInFix =
+  'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
 /** @param to the refused message, unless it is `initialize` */
-export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, to?: string): StartFailure {
+export function httpFailure(
+  launch: HttpLaunch,
+  reason: TransportFailureReason,
+  to?: string,
+): StartFailure {
   if (reason.kind === 'signIn') {
     return failed('sign-in-needed', `needs a sign-in. ${reason.why}`, reason.fix ?? signInFix);
   }
@@ -48,7 +64,10 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, 
   return { ...failed(code, message, fix, place), ...(instead !== undefined && { instead }) };
 }
 
-function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, { kind: 'signIn' }>): Explanation {
+function explained(
+  launch: HttpLaunch,
+  reason: Exclude<TransportFailureReason, { kind: 'signIn' }>,
+): Explanation {
   switch (reason.kind) {
     case 'unreachable':
       return (reason.proxy && byProxy(reason.code, reason.proxy)) ?? unreachable(reason.code);
@@ -59,7 +78,11 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'redirect':
       return redirected(reason.url, reason.remedy);
     case 'tooLarge':
-      return { code: 'http-not-mcp', path, advice: 'It is not an MCP server, or it is a broken one. → Check url.' };
+      return {
+        code: 'http-not-mcp',
+        path,
+        advice: 'It is not an MCP server, or it is a broken one. → Check url.',
+      };
     case 'broken':
       return reason.code === undefined ? broken : unreadable(reason.code);
     default:
@@ -85,7 +108,8 @@ function notMcp(reason: NotMcp): Explanation {
   const code = 'http-not-mcp';
   const fault = wrapping(reason);
   if (fault !== undefined) {
-    const author = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
+    const author =
+      'Update the server, or ask its author: its answers do not follow the MCP specification.';
     return { code, advice: `${fault} → ${author}` };
   }
   const cause = /html/.test(reason.contentType)
@@ -96,20 +120,25 @@ function notMcp(reason: NotMcp): Explanation {
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
 function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
-  if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
+  if (fault === 'compression')
+    return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:event|id|retry|data):/.test(body) && /(?:^| )data: ?[[{]/.test(body);
-  if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
+  if (isEvents)
+    return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
   // Inside a text of JSON, its quotes are escaped.
   const hasVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/.test(body);
   const isAnswer = /"(?:protocolVersion|serverInfo|result|error)\\*"\s*:/.test(body);
-  if (/^"\s*\{/.test(body) && hasVersion) return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
+  if (/^"\s*\{/.test(body) && hasVersion)
+    return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
   if (!/^[[{]/.test(body)) return undefined;
   if (fault === 'utf16') return 'The answer is JSON in UTF-16, but MCP needs UTF-8.';
   if (hasVersion && contentType === 'text/event-stream')
     return 'The answer is JSON-RPC, but its Content-Type says that it is an event stream.';
   if (hasVersion && isAnswer) {
     const isWrapped = !/^(?:\[\s*)?\{\s*"(?:jsonrpc|id|result|error)"/.test(body);
-    const field = /"([^"\\]{1,40})"\s*:\s*"?\s*[[{]\s*\\*"(?:jsonrpc|id|result|error)\\*"/.exec(body)?.[1];
+    const field = /"([^"\\]{1,40})"\s*:\s*"?\s*[[{]\s*\\*"(?:jsonrpc|id|result|error)\\*"/.exec(
+      body,
+    )?.[1];
     if (isWrapped && field !== undefined)
       return `The answer is JSON-RPC, but in the field \`${field}\` of another object.`;
     if (!/json|^text\/plain$|octet-stream|^$/.test(contentType))
@@ -117,7 +146,8 @@ function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
   }
   if (fault === 'notJson' && (hasVersion || isAnswer))
     return 'The answer begins like JSON-RPC, but is not valid JSON: it is cut off, or has a value like NaN.';
-  if (hasVersion && isAnswer) return 'The answer is JSON-RPC, but not for this request: its `id` is another one.';
+  if (hasVersion && isAnswer)
+    return 'The answer is JSON-RPC, but not for this request: its `id` is another one.';
   if (/"(?:protocolVersion|serverInfo)"\s*:/.test(body))
     return 'The answer is one to initialize, but lacks the `jsonrpc: "2.0"` or the `result` of JSON-RPC.';
   return undefined;
@@ -141,28 +171,46 @@ const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'mov
     'The server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety. → Set the public address of the server in its own settings, or ask who runs it. If you can reach the other host, write the address of its event stream as url.',
   circle:
     'The redirects lead to no address that answers. → Ask who runs the server, or look at its own log: it, or a proxy in front of it, redirects in a circle.',
-  moved: 'The server has moved. → Write the address that the server redirects to as url, if you trust it.',
+  moved:
+    'The server has moved. → Write the address that the server redirects to as url, if you trust it.',
 };
 
 function unreadable(code: string): Explanation {
   if (code.startsWith('HPE_')) {
-    const cause = 'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
+    const cause =
+      'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
     return { code: 'http-unreachable', path, advice: `${cause} → Check scheme and port in url.` };
   }
   const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
-  return { code: 'http-not-mcp', advice: `${cause} → Update the server, or correct the proxy in front of it.` };
+  return {
+    code: 'http-not-mcp',
+    advice: `${cause} → Update the server, or correct the proxy in front of it.`,
+  };
 }
 
-/** Some programs say in words that they speak another protocol, or name the host that they take requests for. */
+/**
+ * Some programs say in words that they speak another protocol, or name the host that they take
+ * requests for.
+ */
 function byWords(body: string): Explanation | undefined {
-  if (/plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server|requires? (?:https|TLS)\b/i.test(body)) {
+  if (
+    /plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server|requires? (?:https|TLS)\b/i.test(
+      body,
+    )
+  ) {
     return { path, advice: 'The port wants an encrypted connection. → Write https:// in url.' };
   }
   if (/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) {
     const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
-    return { path, advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.` };
+    return {
+      path,
+      advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.`,
+    };
   }
-  const host = /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(body)?.[1];
+  const host =
+    /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(
+      body,
+    )?.[1];
   const advice: Advice = `The server takes requests for ${host} only. → Write that host in url.`;
   return host === undefined ? undefined : { path, advice };
 }
@@ -180,7 +228,9 @@ function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
 }
 
 function renewal(credentials: readonly Value[]): string {
-  const sources = credentials.flatMap((value) => (value.kind === 'reference' ? [value.source] : []));
+  const sources = credentials.flatMap((value) =>
+    value.kind === 'reference' ? [value.source] : [],
+  );
   const steps = sources.map((source) =>
     source.kind === 'env'
       ? `set the variable ${source.name}`
@@ -260,21 +310,24 @@ const statuses: Readonly<Record<number, Explanation>> = {
 };
 
 function unreachable(code: string): Explanation {
-  const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
+  const tls =
+    tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
   if (tls) return { code: 'http-tls', path, advice: tls };
   if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
     const advice: Advice =
       'A header has a character that HTTP does not allow, e.g. a line break. → Correct the header, or the variable that it is copied from.';
     return { code: 'http-unreachable', path: ['headers'], advice };
   }
-  const other = 'The server is not running, or the network does not reach it. → Check url, network and proxy settings.';
+  const other =
+    'The server is not running, or the network does not reach it. → Check url, network and proxy settings.';
   return { code: 'http-unreachable', path, advice: networkCauses[code] ?? other };
 }
 
 const selfSigned: Advice =
   'Its certificate is not signed by an authority that this computer trusts. → Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.';
 
-const otherTls: Advice = 'No encrypted connection could be made. → Check the certificate of the server.';
+const otherTls: Advice =
+  'No encrypted connection could be made. → Check the certificate of the server.';
 
 const tlsCauses: Readonly<Record<string, Advice>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,

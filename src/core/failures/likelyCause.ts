@@ -1,6 +1,7 @@
 /**
- * `clues` is the only catalogue. A guess is worded as one. Programs write anything, so each expression takes few steps
- * from each place where it may begin: no part of it can match the same text as the part before.
+ * `clues` is the only catalogue. A guess is worded as one. Programs write anything, so each
+ * expression takes few steps from each place where it may begin: no part of it can match the same
+ * text as the part before.
  */
 
 export interface LikelyCause {
@@ -20,12 +21,17 @@ interface Circumstances {
   readonly runs?: boolean;
 }
 
-type Explain = (text: string, match: RegExpExecArray, circumstances: Circumstances) => Advice | undefined;
+type Explain = (
+  text: string,
+  match: RegExpExecArray,
+  circumstances: Circumstances,
+) => Advice | undefined;
 
 /** In an advice, `$1` is the first group of the pattern. */
 type Clue = readonly [pattern: RegExp, explain: Advice | Explain];
 
-const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
+const networkCodes =
+  'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
 
 const networkError = new RegExp(
@@ -34,7 +40,8 @@ const networkError = new RegExp(
 );
 
 /** Servers run without these. */
-const sideline = /telemetry|analytics|update[ -]?check|check(?:ing)? for (?:a )?(?:new|update)|version check/i;
+const sideline =
+  /telemetry|analytics|update[ -]?check|check(?:ing)? for (?:a )?(?:new|update)|version check/i;
 
 const hostPatterns: readonly RegExp[] = [
   new RegExp(
@@ -60,8 +67,11 @@ function explainUnreachable(text: string): Advice | undefined {
   const code = networkCode.exec(nearby)?.[0];
   const word = code ?? networkError.exec(nearby)?.[0] ?? '';
   const host = hostIn(nearby);
-  const isRefused = code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
-  const fix = isRefused ? 'Start that service, or correct its' : 'Check the network or the proxy, and the';
+  const isRefused =
+    code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
+  const fix = isRefused
+    ? 'Start that service, or correct its'
+    : 'Check the network or the proxy, and the';
   const what = host ?? (isRefused ? 'a service that it needs' : 'the network');
   return `It cannot reach ${what} (${word}). → ${fix} address in args or env.`;
 }
@@ -95,7 +105,8 @@ const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|de
 const variableName = /(?<![\w-])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,12}(?!\w)/g;
 const otherName =
   /^(?:ERR|UND_ERR|EAI|UNABLE_TO|SELF_SIGNED|CERT|DEPTH_ZERO|NODE_MODULE)_|^MODULE_NOT_FOUND$|_(?:ERROR|FAILED|EXCEPTION)$/;
-const credentialWords = /api[ _-]?key|\btoken|secret|credential|password|environment variable|env(?:ironment)? var/i;
+const credentialWords =
+  /api[ _-]?key|\btoken|secret|credential|password|environment variable|env(?:ironment)? var/i;
 
 function missingVariables(text: string): string[] | undefined {
   const lines = text.split('\n');
@@ -106,7 +117,8 @@ function missingVariables(text: string): string[] | undefined {
     const near = isShort ? [line, ...lines.slice(Math.max(0, at - 4), at).reverse()] : [line];
     for (const one of near) {
       const names = [...new Set(one.match(variableName))].filter((name) => !otherName.test(name));
-      if (names.length > 0) return /\bor\b|\beither\b/i.test(one) ? names.slice(0, 1) : names.slice(0, 4);
+      if (names.length > 0)
+        return /\bor\b|\beither\b/i.test(one) ? names.slice(0, 1) : names.slice(0, 4);
     }
   }
   return undefined;
@@ -121,7 +133,10 @@ function explainMissing(text: string): Advice | undefined {
     return `It seems to miss ${which} of its environment: ${names.join(', ')}. → ${fix}`;
   }
   const isMissing = (line: string): boolean =>
-    wanting.test(line) && credentialWords.test(line) && !harmless.test(line) && !/^\s{0,16}-/.test(line);
+    wanting.test(line) &&
+    credentialWords.test(line) &&
+    !harmless.test(line) &&
+    !/^\s{0,16}-/.test(line);
   return text.split('\n').some(isMissing)
     ? 'It seems to miss a variable of its environment. → Set the variable under env of this server, e.g. `NAME: { env: NAME }`.'
     : undefined;
@@ -131,13 +146,23 @@ const correctArgs = 'Correct args as the output of the server says.';
 
 /** Names the subcommand in a usage that starts a server. */
 function explainUsage(text: string, _: RegExpExecArray, { args = [] }: Circumstances): Advice {
-  const names = ['mcp', 'mcp-server', 'mcp:start', 'mcp:serve', 'stdio', 'serve', 'server', 'start'];
+  const names = [
+    'mcp',
+    'mcp-server',
+    'mcp:start',
+    'mcp:serve',
+    'stdio',
+    'serve',
+    'server',
+    'start',
+  ];
   const listed = new Set<string>();
   for (const line of text.split('\n')) {
     const [column = ''] = line.trim().split(/ {2,20}|\t/, 1);
     const words = /^usage\b/i.test(column) ? [] : column.split(' ', 2);
     for (const word of words) listed.add(word.replace(/[,:]$/, ''));
-    for (const word of /[{<[(]([\w:|,-]{1,200})[}>\])]/.exec(line)?.[1]?.split(/[|,]/) ?? []) listed.add(word);
+    for (const word of /[{<[(]([\w:|,-]{1,200})[}>\])]/.exec(line)?.[1]?.split(/[|,]/) ?? [])
+      listed.add(word);
   }
   const name = names.find((one) => listed.has(one) && !args.includes(one));
   return name === undefined
@@ -163,8 +188,14 @@ const wantedVersion =
   /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m;
 
 const incompletePackage = /Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY/;
-const orFolder = new RegExp(String.raw`${incompletePackage.source}|[\\/]_npx[\\/][0-9a-f]{8,64}(?=[\\/'"\s]|$)`, 'g');
-/** In characters, from the error. It names the importing file or the missing one: either may be in npx's cache. */
+const orFolder = new RegExp(
+  String.raw`${incompletePackage.source}|[\\/]_npx[\\/][0-9a-f]{8,64}(?=[\\/'"\s]|$)`,
+  'g',
+);
+/**
+ * In characters, from the error. It names the importing file or the missing one: either may be in
+ * npx's cache.
+ */
 const nearFolder = 900;
 const longestPath = 300;
 
@@ -194,7 +225,9 @@ const clues: readonly Clue[] = [
     /npm (?:ERR!|error) code ETARGET|No matching version found for/i,
     (text) => {
       const wanted = wantedVersion.exec(text);
-      const cause = wanted ? `no version ${wanted[2]} of ${wanted[1]}` : 'not this version of the package';
+      const cause = wanted
+        ? `no version ${wanted[2]} of ${wanted[1]}`
+        : 'not this version of the package';
       return `npm has ${cause}. → Correct the version in args, or leave it out.`;
     },
   ],
@@ -227,7 +260,10 @@ const clues: readonly Clue[] = [
     /Cannot find (?:module|package) '(?!node:)([^'\n]{1,500})'/,
     'Node did not find $1: the path is wrong, or its dependencies are not installed. → Correct the path in args or cwd, or install the dependencies there.',
   ],
-  [/can't open file '([^'\n]{1,500})'/, 'Python did not find the file $1. → Correct the path in args or cwd.'],
+  [
+    /can't open file '([^'\n]{1,500})'/,
+    'Python did not find the file $1. → Correct the path in args or cwd.',
+  ],
   [
     /ModuleNotFoundError: No module named '([^'\n]{1,200})'/,
     'Python has no module $1 in this environment. → Install it, or name the Python of the right virtual environment as command.',
@@ -278,19 +314,26 @@ const clues: readonly Clue[] = [
   [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, explainUsage],
   [
     /\b(?:listening|running|started|available|serving|served)\b[^\n]{0,60}?(?:(https?:\/\/[^\s'"<>()]{1,200})|\bport:? {0,2}(\d{2,5})\b|(?:on|at) (?:[\w.*-]{0,60}|\[[\da-f:]{0,40}\]|::):(\d{2,5})\b)/i,
-    (_, match, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
+    (_, match, { runs = false }) =>
+      runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined,
   ],
 ];
 
-export function clueIn(output: readonly string[], circumstances: Circumstances = {}): LikelyCause | undefined {
+export function clueIn(
+  output: readonly string[],
+  circumstances: Circumstances = {},
+): LikelyCause | undefined {
   const text = output.join('\n');
   for (const [pattern, explain] of clues) {
     const match = pattern.exec(text);
-    const advice = typeof explain === 'string' || !match ? explain : explain(text, match, circumstances);
+    const advice =
+      typeof explain === 'string' || !match ? explain : explain(text, match, circumstances);
     if (!match || typeof advice !== 'string') continue;
     const { cause, fix } = adviceIn(advice);
     const filled = (words: string): string => words.replaceAll('$1', () => match[1] ?? '');
-    return typeof explain === 'string' ? { cause: filled(cause), fix: filled(fix) } : { cause, fix };
+    return typeof explain === 'string'
+      ? { cause: filled(cause), fix: filled(fix) }
+      : { cause, fix };
   }
   return undefined;
 }
@@ -303,7 +346,11 @@ const exitCodes: Readonly<Record<number, Advice>> = {
 
 type Exit = Readonly<{ code: number | null; signal: string | null }>;
 
-export function likelyCause(exit: Exit, output: readonly string[], args: readonly string[] = []): LikelyCause {
+export function likelyCause(
+  exit: Exit,
+  output: readonly string[],
+  args: readonly string[] = [],
+): LikelyCause {
   return clueIn(output, { args }) ?? adviceIn(adviceOn(exit, output));
 }
 
@@ -311,11 +358,13 @@ function adviceOn({ code, signal }: Exit, output: readonly string[]): Advice {
   if (signal === 'SIGKILL') {
     return 'The system or another program ended it, often because memory ran out. → See how much memory is free, then restart it.';
   }
-  if (signal !== null) return 'Another program ended it, or it crashed. → Look at the server’s log, then restart it.';
+  if (signal !== null)
+    return 'Another program ended it, or it crashed. → Look at the server’s log, then restart it.';
   const isSilent = output.every((line) => line.trim() === '');
   const cause = isSilent
     ? 'It wrote nothing, so its arguments or variables may be wrong.'
     : 'The cause is in its last output.';
-  const fix = 'Run the command in a terminal to see what is missing, then correct command, args or env.';
+  const fix =
+    'Run the command in a terminal to see what is missing, then correct command, args or env.';
   return exitCodes[code ?? -1] ?? `${cause} → ${fix}`;
 }

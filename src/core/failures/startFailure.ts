@@ -6,23 +6,44 @@ import type { TransportFailure } from './transportFailure.js';
 
 /** A failed start with a next step; no secrets are removed here. */
 export interface StartFailure extends Pick<Problem, 'code' | 'fix' | 'instead'> {
-  /** Completes `"server" …`. The first line names the cause; the attempt and the reply may follow. */
+  /**
+   * Completes `"server" …`. The first line names the cause; the attempt and the reply may follow.
+   */
   readonly message: string;
-  /** The place of the cause in the server's entry, as a path for `ServerPlaces`; empty for the server's key. */
+  /**
+   * The place of the cause in the server's entry, as a path for `ServerPlaces`; empty for the
+   * server's key.
+   */
   readonly path: readonly (string | number)[];
 }
 
-export function failed(code: ProblemCode, message: string, fix: string, path: StartFailure['path'] = []): StartFailure {
+export function failed(
+  code: ProblemCode,
+  message: string,
+  fix: string,
+  path: StartFailure['path'] = [],
+): StartFailure {
   return { code, message, fix, path };
 }
 
 export type FailedOpening =
   /** `error` is one without an id, and nothing came after it. */
-  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'initialized' | 'list'; readonly error?: RpcError }
+  | {
+      readonly kind: 'stopped';
+      readonly during: 'initialize' | 'initialized' | 'list';
+      readonly error?: RpcError;
+    }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
-  /** The transport has ended, or knows why the message got no answer. `to` names it, unless it is `initialize`. */
-  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined; readonly to?: string }
+  /**
+   * The transport has ended, or knows why the message got no answer. `to` names it, unless it is
+   * `initialize`.
+   */
+  | {
+      readonly kind: 'transport';
+      readonly failure: TransportFailure | undefined;
+      readonly to?: string;
+    }
   | { readonly kind: 'listFailed'; readonly reason: string };
 
 export interface TransportFailures {
@@ -40,18 +61,28 @@ export async function startFailure(
 ): Promise<StartFailure> {
   const withClue = (failure: StartFailure, error: string): StartFailure => {
     const clue = failures.clue?.(error);
-    return clue ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix } : failure;
+    return clue
+      ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix }
+      : failure;
   };
   switch (opening.kind) {
     case 'stopped': {
       const { error } = opening;
       if (error) return withClue(initializeRefused(error), error.message);
       if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
-      if (opening.during === 'initialized') return failed('server-silent', notTaken(timeoutMs), takeAtOnce);
-      return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
+      if (opening.during === 'initialized')
+        return failed('server-silent', notTaken(timeoutMs), takeAtOnce);
+      return withClue(
+        listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`),
+        '',
+      );
     }
     case 'wrongAnswer':
-      return failed('server-protocol', `answered, but its answer to initialize ${opening.detail}.`, unlikeMcp);
+      return failed(
+        'server-protocol',
+        `answered, but its answer to initialize ${opening.detail}.`,
+        unlikeMcp,
+      );
     case 'refused':
       return withClue(initializeRefused(opening), opening.message);
     case 'listFailed':
@@ -64,11 +95,15 @@ export async function startFailure(
 const notTaken = (timeoutMs: number): string =>
   `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
 
-const unlikeMcp = 'Update the server, or ask its author: the answer does not follow the MCP specification.';
+const unlikeMcp =
+  'Update the server, or ask its author: the answer does not follow the MCP specification.';
 const takeAtOnce =
   'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.';
 
-export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {
+export function initializeRefused(error: {
+  readonly code: number;
+  readonly message: string;
+}): StartFailure {
   const [message, fix] =
     error.code === errorCodes.unsupportedVersion
       ? [

@@ -5,7 +5,14 @@ import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
-import { adviceIn, baseName, clueIn, likelyCause, type Advice, type LikelyCause } from './likelyCause.js';
+import {
+  adviceIn,
+  baseName,
+  clueIn,
+  likelyCause,
+  type Advice,
+  type LikelyCause,
+} from './likelyCause.js';
 import { failed, type StartFailure } from './startFailure.js';
 
 /** The cause of a transport's end; `closed` means by `close()`. */
@@ -44,13 +51,22 @@ const launchers: readonly (readonly [launcher: RegExp, program: string])[] = [
   [/^podman$/, 'Podman'],
 ];
 
-function notStarted(code: ProblemCode, key: 'command' | 'cwd', what: string, fix: string): StartFailure {
+function notStarted(
+  code: ProblemCode,
+  key: 'command' | 'cwd',
+  what: string,
+  fix: string,
+): StartFailure {
   return failed(code, `did not start: ${what}`, fix, [key]);
 }
 
-export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathSearch): StartFailure {
+export function commandNotFound(
+  launch: StdioLaunch,
+  { folders, nearest }: PathSearch,
+): StartFailure {
   const { command } = launch;
-  const missing = (what: string, fix: string): StartFailure => notStarted('command-not-found', 'command', what, fix);
+  const missing = (what: string, fix: string): StartFailure =>
+    notStarted('command-not-found', 'command', what, fix);
   if (/[\\/]/.test(command)) {
     const what = `the file ${command} does not exist (looked for from ${launch.cwd}).`;
     return missing(what, 'Correct the path in command. A relative path starts at cwd.');
@@ -60,28 +76,41 @@ export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathS
   const where = `the command "${command}" is in none of the ${folders} folders of PATH.`;
   if (program !== undefined) {
     const [note, use] =
-      name === 'python' ? [', which many systems call python3', 'Use python3, install'] : ['', 'Install'];
+      name === 'python'
+        ? [', which many systems call python3', 'Use python3, install']
+        : ['', 'Install'];
     const why =
       'That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).';
     const fix = `${use} ${program}, start the editor from a terminal that finds it, or write its full path as command.`;
     return missing(`${where} It comes with ${program}${note}. ${why}`, fix);
   }
-  if (nearest === undefined) return missing(where, `Install ${command}, or write its full path as command.`);
+  if (nearest === undefined)
+    return missing(where, `Install ${command}, or write its full path as command.`);
   const fix = `Change \`command\` to \`${nearest}\`, or install \`${command}\`, or write its full path.`;
   return { ...missing(`${where} There is a command "${nearest}".`, fix), instead: nearest };
 }
 
 /** @param found the paths of its programs in the workspace now */
-export function programChanged({ command }: StdioLaunch, [found = 'no program of the workspace']: readonly string[]) {
+export function programChanged(
+  { command }: StdioLaunch,
+  [found = 'no program of the workspace']: readonly string[],
+) {
   const what = `the command "${command}" means ${found} now, and meant another program when its approval was checked.`;
-  const fix = 'Start the server again. If a program of the workspace is new, you are asked about it.';
+  const fix =
+    'Start the server again. If a program of the workspace is new, you are asked about it.';
   return notStarted('program-changed', 'command', what, fix);
 }
 
-/** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
+/**
+ * Returns the failure of a launcher without a package: `npx` would open a shell, which runs our
+ * messages as commands.
+ */
 export function packageMissing({ command, args }: StdioLaunch): StartFailure | undefined {
   const name = baseName(command).replace(/\.(exe|cmd)$/i, '');
-  if (!/^(?:npx|pnpx|bunx|uvx)$/i.test(name) || !args.every(({ value }) => /^(?:-y|--yes|-q|--quiet|)$/.test(value))) {
+  if (
+    !/^(?:npx|pnpx|bunx|uvx)$/i.test(name) ||
+    !args.every(({ value }) => /^(?:-y|--yes|-q|--quiet|)$/.test(value))
+  ) {
     return undefined;
   }
   const yes = name === 'npx' ? "'-y', " : '';
@@ -90,7 +119,12 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
 }
 
 export function folderMissing({ cwd }: StdioLaunch): StartFailure {
-  return notStarted('cwd-missing', 'cwd', `the folder ${cwd} does not exist.`, 'Create the folder, or correct cwd.');
+  return notStarted(
+    'cwd-missing',
+    'cwd',
+    `the folder ${cwd} does not exist.`,
+    'Create the folder, or correct cwd.',
+  );
 }
 
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
@@ -110,12 +144,21 @@ export function interpreterMissing(launch: StdioLaunch, found: Unstartable): Sta
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
   const fix = 'Run the command in a terminal to see what is missing.';
-  return notExecutable(launch, code, spawnErrors[code] ?? `The system says: ${error.message}. → ${fix}`);
+  return notExecutable(
+    launch,
+    code,
+    spawnErrors[code] ?? `The system says: ${error.message}. → ${fix}`,
+  );
 }
 
 function notExecutable({ command }: StdioLaunch, code: string, advice: Advice): StartFailure {
   const { cause, fix } = adviceIn(advice);
-  return notStarted('command-not-executable', 'command', `"${command}" could not be run (${code}). ${cause}`, fix);
+  return notStarted(
+    'command-not-executable',
+    'command',
+    `"${command}" could not be run (${code}). ${cause}`,
+    fix,
+  );
 }
 
 const spawnErrors: Readonly<Record<string, Advice>> = {
@@ -132,14 +175,23 @@ const spawnErrors: Readonly<Record<string, Advice>> = {
   ERR_INVALID_ARG_VALUE: 'command, args or env contain a NUL character. → Remove it.',
 };
 
-export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
+export function endedBeforeAnswer(
+  facts: StdioFacts,
+  ending: Exclude<StdioEnding, { kind: 'closed' }>,
+): StartFailure {
   const args = textsOf(facts.launch.args);
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
-  if (ending.kind === 'exited') return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
+  if (ending.kind === 'exited')
+    return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
   const fix = 'Check that command and args start an MCP server that speaks over stdio.';
-  return ofProgram('server-not-jsonrpc', what, facts, clueIn(output, { args, runs: true }) ?? { cause: '', fix });
+  return ofProgram(
+    'server-not-jsonrpc',
+    what,
+    facts,
+    clueIn(output, { args, runs: true }) ?? { cause: '', fix },
+  );
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
@@ -148,7 +200,8 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue = clueIn(outputLines(facts.remains), { args, runs: true });
   const { stray, unfinished = '' } = facts.remains;
-  if (unfinished.startsWith('{')) return ofProgram('server-not-jsonrpc', what, facts, adviceIn(noLineBreak));
+  if (unfinished.startsWith('{'))
+    return ofProgram('server-not-jsonrpc', what, facts, adviceIn(noLineBreak));
   if (stray.length > 0 || unfinished !== '') {
     return ofProgram('server-not-jsonrpc', what, facts, clue ?? adviceIn(otherProgram));
   }
@@ -166,7 +219,12 @@ const otherProgram: Advice =
   'It may be another kind of program, or an MCP server that needs an argument to speak over stdio. → Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.';
 
 /** Puts the command after the first line, because it is long and known. */
-function ofProgram(code: ProblemCode, what: string, facts: StdioFacts, { cause, fix }: LikelyCause): StartFailure {
+function ofProgram(
+  code: ProblemCode,
+  what: string,
+  facts: StdioFacts,
+  { cause, fix }: LikelyCause,
+): StartFailure {
   const { launch, remains } = facts;
   const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
   const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
@@ -217,7 +275,9 @@ export function commandLine({ command, args }: Pick<StdioLaunch, 'command' | 'ar
     const value = args[index];
     return value?.kind === 'reference' ? `${value.prefix}${mask}${value.suffix}` : text;
   });
-  const words = [command, ...shown].map((word) => (/[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word));
+  const words = [command, ...shown].map((word) =>
+    /[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word,
+  );
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 
@@ -270,6 +330,7 @@ function quote(lines: readonly string[]): string {
 
 function sentences(...parts: string[]): string {
   let text = '';
-  for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
+  for (const part of parts)
+    text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
   return text.trim();
 }

@@ -3,10 +3,23 @@ import { errorCodes } from '../protocol/errors.js';
 
 type Reason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
-  | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly proxy?: ProxyOnTheWay }
-  /** Delivered, so the server may have acted on it; the answer broke off or never began. `code` is Node's. */
+  | {
+      readonly kind: 'unreachable';
+      readonly code: string;
+      readonly detail: string;
+      readonly proxy?: ProxyOnTheWay;
+    }
+  /**
+   * Delivered, so the server may have acted on it; the answer broke off or never began. `code` is
+   * Node's.
+   */
   | { readonly kind: 'broken'; readonly detail: string; readonly code?: string }
-  | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly contentType: string }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly body: string;
+      readonly contentType: string;
+    }
   | {
       readonly kind: 'notMcp';
       readonly contentType: string;
@@ -18,7 +31,10 @@ type Reason =
   | { readonly kind: 'tooLarge'; readonly limit: number }
   /** The server forgot the session and gave no new one. */
   | { readonly kind: 'sessionLost'; readonly detail: string }
-  /** The request was refused until a person signs in (X7). `fix`: signing in again would be refused again. */
+  /**
+   * The request was refused until a person signs in (X7). `fix`: signing in again would be refused
+   * again.
+   */
   | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string }
@@ -29,7 +45,10 @@ export type AnswerFault = 'compression' | 'utf16' | 'notJson';
 /** `url` is the address as it may be shown. */
 export type TransportFailureReason = Reason & { readonly url: string };
 
-/** `host` has the port too. `why` completes "The proxy of the environment …" for one that should be on the way. */
+/**
+ * `host` has the port too. `why` completes "The proxy of the environment …" for one that should be
+ * on the way.
+ */
 export type ProxyOnTheWay =
   | { readonly kind: 'used'; readonly host: string }
   | { readonly kind: 'unusable'; readonly why: string };
@@ -61,9 +80,15 @@ export function refusesUs(reason: TransportFailureReason): boolean {
   return reason.kind === 'status' && [401, 403, 407, 429].includes(reason.status);
 }
 
-/** The failure as the answer to a request. As an object of this class, no server can have sent it. */
+/**
+ * The failure as the answer to a request. As an object of this class, no server can have sent it.
+ */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: errorCodes.server, message: failure.message, data: failure },
+  };
 }
 
 export function describeReason(reason: TransportFailureReason): string {

@@ -1,7 +1,8 @@
 /**
- * Keeps the addresses of a folder's gateways beside its token file, for clients without port and token (G6). An editor and
- * `serve` share one file. An engine has one for its version, so no other version joins it (G6d). A file names the process
- * too, so the token never goes to another program with the same port.
+ * Keeps the addresses of a folder's gateways beside its token file, for clients without port and
+ * token (G6). An editor and `serve` share one file. An engine has one for its version, so no other
+ * version joins it (G6d). A file names the process too, so the token never goes to another program
+ * with the same port.
  */
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,13 +33,20 @@ export function addressFileOf(tokenFile: string, { kind, version }: Program): st
   return path.join(dir, `${name}${kind === 'engine' ? `.engine-${version}` : ''}.address`);
 }
 
-export async function noteAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>): Promise<void> {
+export async function noteAddress(
+  tokenFile: string,
+  noted: Omit<NotedAddress, 'pid'>,
+): Promise<void> {
   const text = `${JSON.stringify({ ...noted, pid: process.pid })}\n`;
   await makePrivateFile(addressFileOf(tokenFile, noted.program), text);
 }
 
 /** Notes it again when the note is gone, because the process with the newer note has ended. */
-export function keepAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>, clock: Clock): Disposable {
+export function keepAddress(
+  tokenFile: string,
+  noted: Omit<NotedAddress, 'pid'>,
+  clock: Clock,
+): Disposable {
   const watched = watchFile(addressFileOf(tokenFile, noted.program), { clock });
   watched.onDidChange(({ kind }) => {
     // Without the note, clients use the port of their entries.
@@ -54,7 +62,10 @@ export async function forgetAddress(tokenFile: string, program: Program): Promis
   if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
 }
 
-export async function notedAddress(tokenFile: string, program: Program): Promise<NotedAddress | undefined> {
+export async function notedAddress(
+  tokenFile: string,
+  program: Program,
+): Promise<NotedAddress | undefined> {
   return await live(addressFileOf(tokenFile, program));
 }
 
@@ -62,7 +73,11 @@ export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]>
   const { dir, name } = path.parse(tokenFile);
   const names = await readdir(dir).catch(() => []);
   const files = names
-    .filter((file) => file === `${name}.address` || (file.startsWith(`${name}.engine-`) && file.endsWith('.address')))
+    .filter(
+      (file) =>
+        file === `${name}.address` ||
+        (file.startsWith(`${name}.engine-`) && file.endsWith('.address')),
+    )
     .sort((a, b) => a.length - b.length);
   const noted = await Promise.all(files.map((file) => live(path.join(dir, file))));
   return noted.filter((each) => each !== undefined);
@@ -78,7 +93,10 @@ async function live(file: string): Promise<NotedAddress | undefined> {
 }
 
 function isNoted(noted: unknown): noted is NotedAddress {
-  if (!isObject(noted) || ![noted['port'], noted['pid'], noted['since']].every(Number.isInteger)) return false;
+  if (!isObject(noted) || ![noted['port'], noted['pid'], noted['since']].every(Number.isInteger))
+    return false;
   const { program } = noted;
-  return hasFields(program, { version: 'string' }) && kinds.some((each) => each === program['kind']);
+  return (
+    hasFields(program, { version: 'string' }) && kinds.some((each) => each === program['kind'])
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for
- * less than a second, so no call waits for the disk; a crash loses no more.
+ * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add
+ * to it. Lines wait for less than a second, so no call waits for the disk; a crash loses no more.
  */
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,10 @@ import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
 const flushMs = 750;
-/** In bytes. A file becomes this large, or twice as large as its last facts, before it is shortened to them. */
+/**
+ * In bytes. A file becomes this large, or twice as large as its last facts, before it is shortened
+ * to them.
+ */
 const usualFile = 8 << 20;
 const pieceSize = 256 << 10;
 const largestFile = 32 << 20;
@@ -27,7 +30,9 @@ export function callFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'calls', `${name}.jsonl`);
 }
 
-/** Returns the lines, oldest first, or an empty list without a file. Rejects as `readAdded` does. */
+/**
+ * Returns the lines, oldest first, or an empty list without a file. Rejects as `readAdded` does.
+ */
 export async function callLines(file: string): Promise<string[]> {
   try {
     return linesOf((await readAdded(file, largestFile, undefined)).lines).slice(-mostFacts);
@@ -41,7 +46,10 @@ export function clearCalls(file: string, clock: Clock): Promise<void> {
   return underLock(file, clock, () => rm(file, { force: true }));
 }
 
-/** @param onLines called with the lines that any program adds, and at first with all; `isWhole` if earlier ones are void */
+/**
+ * @param onLines called with the lines that any program adds, and at first with all; `isWhole` if
+ * earlier ones are void
+ */
 export function followCalls(
   file: string,
   clock: Clock,
@@ -76,7 +84,10 @@ export function followCalls(
 
 const newline = 0x0a;
 
-/** Returns the place of the last lines, each with a fact or more. Reading them would take longer than writing them (P11). */
+/**
+ * Returns the place of the last lines, each with a fact or more. Reading them would take longer
+ * than writing them (P11).
+ */
 async function placeOfLast(file: FileHandle, size: number): Promise<number> {
   const piece = Buffer.allocUnsafe(pieceSize);
   let place = size;

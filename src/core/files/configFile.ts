@@ -6,7 +6,10 @@ import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
 export type ConfigFileAccess = ReturnType<typeof configFileOf>;
 
-export function configFileOf(folder: string, blocked: (file: string) => string | undefined = () => undefined) {
+export function configFileOf(
+  folder: string,
+  blocked: (file: string) => string | undefined = () => undefined,
+) {
   const file = path.join(folder, mindsPath);
   return {
     file,

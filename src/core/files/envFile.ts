@@ -1,4 +1,7 @@
-/** Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in its folder (S1a). */
+/**
+ * Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in
+ * its folder (S1a).
+ */
 import { isInside, realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import type { EnvFileReading } from '../config/model.js';

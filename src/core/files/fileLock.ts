@@ -1,4 +1,7 @@
-/** A lock between processes, as a file. It counts for `staleMs`, so the work under it has to be shorter. */
+/**
+ * A lock between processes, as a file. It counts for `staleMs`, so the work under it has to be
+ * shorter.
+ */
 import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,11 +1,16 @@
-/** Watches the folder of a file, or the nearest one above. The look in intervals finds changes that it misses (R1). */
+/**
+ * Watches the folder of a file, or the nearest one above. The look in intervals finds changes that
+ * it misses (R1).
+ */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 
 export function watchFolderOf(file: string, onChange: () => void): Disposable {
-  let armed: { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher } | undefined;
+  let armed:
+    | { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher }
+    | undefined;
   const disarm = (): void => {
     armed?.watcher.close();
     armed = undefined;
@@ -29,7 +34,9 @@ export function watchFolderOf(file: string, onChange: () => void): Disposable {
   return toDisposable(disarm);
 }
 
-function nearestFolder(folder: string): { readonly folder: string; readonly inode: number } | undefined {
+function nearestFolder(
+  folder: string,
+): { readonly folder: string; readonly inode: number } | undefined {
   // It may be missing, or nobody may look.
   const found = unlessThrown(() => statSync(folder));
   if (found?.isDirectory()) return { folder, inode: found.ino };

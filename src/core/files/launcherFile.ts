@@ -1,15 +1,24 @@
 /**
- * Keeps `~/.minds/bin/mcp-toolsets.js` for the entries of other agents (G6e). Its path outlives updates. The extension and
- * the package each add their command line, and the newest of them starts, whoever wrote last.
+ * Keeps `~/.minds/bin/mcp-toolsets.js` for the entries of other agents (G6e). Its path outlives
+ * updates. The extension and the package each add their command line, and the newest of them
+ * starts, whoever wrote last.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { launcherPath } from '../base/paths.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { largestConfigFile, largestForeignFile, readTextFile, readTextFileSync } from '../base/textFile.js';
+import {
+  largestConfigFile,
+  largestForeignFile,
+  readTextFile,
+  readTextFileSync,
+} from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 
-/** Rejects as `node:fs/promises` does. @param cli the absolute path of `cli.js` in the extension, or of another build */
+/**
+ * Rejects as `node:fs/promises` does. @param cli the absolute path of `cli.js` in the extension, or
+ * of another build
+ */
 export async function writeLauncher(home: string, cli: string): Promise<void> {
   const file = launcherPath(home);
   const there = await readTextFile(file, largestConfigFile).catch(() => undefined);
@@ -26,22 +35,28 @@ function commandLinesIn(text = ''): string[] {
 }
 
 interface HiddenLockFile {
-  readonly packages?: Readonly<Record<string, { readonly integrity?: string; readonly resolved?: string }>>;
+  readonly packages?: Readonly<
+    Record<string, { readonly integrity?: string; readonly resolved?: string }>
+  >;
 }
 
 /**
- * True if npm recorded that it took this package from a registry. It records nothing of global packages, and a link leads
- * out of `node_modules`.
+ * True if npm recorded that it took this package from a registry. It records nothing of global
+ * packages, and a link leads out of `node_modules`.
  */
 export function isFromRegistry(cli: string): boolean {
   const folder = path.resolve(cli, '../..');
   const modules = path.resolve(cli, '../../..');
-  if (path.basename(folder) !== 'mcp-toolsets' || path.basename(modules) !== 'node_modules') return false;
+  if (path.basename(folder) !== 'mcp-toolsets' || path.basename(modules) !== 'node_modules')
+    return false;
   const lockFile = path.join(modules, '.package-lock.json');
-  const lock = unlessThrown(() => JSON.parse(readTextFileSync(lockFile, largestForeignFile)) as HiddenLockFile | null);
+  const lock = unlessThrown(
+    () => JSON.parse(readTextFileSync(lockFile, largestForeignFile)) as HiddenLockFile | null,
+  );
   const { integrity, resolved } = lock?.packages?.['node_modules/mcp-toolsets'] ?? {};
   // A setting of npm leaves out addresses, but only those of registries.
-  const isOfRegistry = resolved === undefined || /^https?:\/\/[^?#]+\/mcp-toolsets\/-\/[^/?#]+\.tgz$/.test(resolved);
+  const isOfRegistry =
+    resolved === undefined || /^https?:\/\/[^?#]+\/mcp-toolsets\/-\/[^/?#]+\.tgz$/.test(resolved);
   return integrity !== undefined && isOfRegistry;
 }
 
@@ -53,7 +68,8 @@ const path = require('path');
 
 const known = ${JSON.stringify(known)};
 
-// An update of the extension replaces its folder by another one beside it. Names of packages have no version.
+// An update of the extension replaces its folder by another one beside it. Names of packages have
+// no version.
 function beside(cli) {
   const folder = path.dirname(path.dirname(cli));
   const versions = path.dirname(folder);

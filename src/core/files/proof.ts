@@ -1,4 +1,6 @@
-/** Lets the listener on a port prove its knowledge of a secret, before a client shows its own (G6). */
+/**
+ * Lets the listener on a port prove its knowledge of a secret, before a client shows its own (G6).
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
@@ -10,16 +12,25 @@ const longestProof = 1024;
 
 /** The port is part of the proof, so no other listener can reuse it. */
 export function proofOf(token: string, port: number, challenge: string): string {
-  return createHmac('sha256', token).update(`mcp-toolsets endpoint ${port} ${challenge}`).digest('base64url');
+  return createHmac('sha256', token)
+    .update(`mcp-toolsets endpoint ${port} ${challenge}`)
+    .digest('base64url');
 }
 
 /** The challenge is as long as a key, so it never repeats. */
 export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
-export async function knowsToken(port: number, token: string, clock: Clock = systemClock): Promise<boolean> {
+export async function knowsToken(
+  port: number,
+  token: string,
+  clock: Clock = systemClock,
+): Promise<boolean> {
   const challenge = randomBytes(32).toString('base64url');
   try {
-    const answer = await answerAt(port, `/proof?challenge=${challenge}`, { clock, longest: longestProof });
+    const answer = await answerAt(port, `/proof?challenge=${challenge}`, {
+      clock,
+      longest: longestProof,
+    });
     const given = Buffer.from(asText((JSON.parse(answer) as { readonly proof?: unknown }).proof));
     const expected = Buffer.from(proofOf(token, port, challenge));
     return given.length === expected.length && timingSafeEqual(given, expected);
@@ -36,7 +47,11 @@ interface Asking {
 }
 
 /** Not `fetch`, because on Node 20 and 22 it forgets its signal after garbage collection. */
-export async function answerAt(port: number, path: string, { clock, longest, headers = {} }: Asking): Promise<string> {
+export async function answerAt(
+  port: number,
+  path: string,
+  { clock, longest, headers = {} }: Asking,
+): Promise<string> {
   const request = get({ host: '127.0.0.1', port, path, agent: false, headers });
   // An error after the response has no other listener.
   request.on('error', () => undefined);

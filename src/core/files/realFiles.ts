@@ -1,4 +1,7 @@
-/** The only way to write a file in a folder of others (S1a). `test/unit/writers.test.ts` refuses another way. */
+/**
+ * The only way to write a file in a folder of others (S1a). `test/unit/writers.test.ts` refuses
+ * another way.
+ */
 import {
   closeSync,
   constants,
@@ -14,7 +17,10 @@ import {
 import path from 'node:path';
 import { isBelow, openedPath, realPath } from '../base/paths.js';
 
-/** Returns why a file must not be written: links lead out of its folder, or it is not a regular file with one name. */
+/**
+ * Returns why a file must not be written: links lead out of its folder, or it is not a regular file
+ * with one name.
+ */
 export function leadsOutside(folder: string, file: string): string | undefined {
   if (!isBelow(file, folder)) {
     return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
@@ -34,9 +40,10 @@ export interface Change {
 }
 
 /**
- * Throws as `node:fs` does, for links out of the folder, and after a change by another program. The opened file is checked
- * before any change. A link placed in between can cause an empty file or folder elsewhere. On Linux it changes no existing
- * file, because Linux reports the path of an open file. Elsewhere an attacker would have to swap links at the right moments.
+ * Throws as `node:fs` does, for links out of the folder, and after a change by another program. The
+ * opened file is checked before any change. A link placed in between can cause an empty file or
+ * folder elsewhere. On Linux it changes no existing file, because Linux reports the path of an open
+ * file. Elsewhere an attacker would have to swap links at the right moments.
  */
 export function writeInside(folder: string, file: string, { before, after }: Change): void {
   refuseOutside(folder, file);
@@ -45,7 +52,11 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
   mkdirSync(path.dirname(real), { recursive: true });
   // Windows has neither flag. Without the second, a pipe would be waited for.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  const opened = openSync(real, constants.O_RDWR | constants.O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  const opened = openSync(
+    real,
+    constants.O_RDWR | constants.O_CREAT | O_NOFOLLOW | O_NONBLOCK,
+    0o666,
+  );
   try {
     const stats = fstatSync(opened, { bigint: true });
     refuseOutside(folder, file);
@@ -53,9 +64,12 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
     const isSame = stats.ino === there.ino && stats.dev === there.dev;
     const isInside = openedPath(opened)?.startsWith(root + path.sep) ?? true;
     if (!stats.isFile() || hasOtherNames(stats) || !isSame || !isInside) {
-      throw new Error(`${file} is not written: it is not a regular file, or was replaced at this moment.`);
+      throw new Error(
+        `${file} is not written: it is not a regular file, or was replaced at this moment.`,
+      );
     }
-    if (!says(opened, before)) throw new Error(`${file} is not written: another program changed it just now.`);
+    if (!says(opened, before))
+      throw new Error(`${file} is not written: another program changed it just now.`);
     try {
       overwrite(opened, after);
     } catch (error) {
@@ -71,7 +85,10 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
 function says(opened: number, text: string): boolean {
   const expected = Buffer.from(text);
   const found = Buffer.alloc(expected.length + 1);
-  return readSync(opened, found, 0, found.length, 0) === expected.length && expected.equals(found.subarray(0, -1));
+  return (
+    readSync(opened, found, 0, found.length, 0) === expected.length &&
+    expected.equals(found.subarray(0, -1))
+  );
 }
 
 /** A reader in between finds no empty file. */

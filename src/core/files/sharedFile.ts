@@ -1,7 +1,7 @@
 /**
- * A text in the user's home that several processes follow and change. A change reads it again under a lock, so two at once
- * lose nothing. Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
- * A text that cannot be read is never replaced.
+ * A text in the user's home that several processes follow and change. A change reads it again under
+ * a lock, so two at once lose nothing. Invariants: a reader finds the whole old or new text. Texts
+ * writable by others, and links, are never read. A text that cannot be read is never replaced.
  */
 import { lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,14 +11,19 @@ import { Emitter } from '../base/events.js';
 import { OneByOne } from '../base/oneByOne.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { shellWord } from '../base/paths.js';
-import { FileRefused, largestForeignFile, readTextFile, type FileContent } from '../base/textFile.js';
+import {
+  FileRefused,
+  largestForeignFile,
+  readTextFile,
+  type FileContent,
+} from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
 /**
- * Throws a `FileRefused` with a way to mend it if another user of the machine could have written the file. A missing file
- * passes. Windows keeps a home folder closed.
+ * Throws a `FileRefused` with a way to mend it if another user of the machine could have written
+ * the file. A missing file passes. Windows keeps a home folder closed.
  */
 export function refuseForeign(file: string): void {
   const { getuid } = process;
@@ -33,9 +38,13 @@ export function refuseForeign(file: string): void {
       throw new FileRefused(file, `${place} is a link to nothing`);
     }
     if (!found) return;
-    if (![0, getuid()].includes(found.uid)) throw new FileRefused(file, `another user owns ${place}`);
+    if (![0, getuid()].includes(found.uid))
+      throw new FileRefused(file, `another user owns ${place}`);
     if ((found.mode & 0o022) !== 0) {
-      throw new FileRefused(file, `others may write ${place}. \`chmod ${mode} ${shellWord(place)}\` mends this`);
+      throw new FileRefused(
+        file,
+        `others may write ${place}. \`chmod ${mode} ${shellWord(place)}\` mends this`,
+      );
     }
   }
 }
@@ -79,7 +88,10 @@ export class SharedFile implements Disposable {
     await this.watched.readNow();
   }
 
-  /** Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. Rejects for an unreadable text. */
+  /**
+   * Replaces the text by the result of `edit` for the present one. Resolves after listeners
+   * received it. Rejects for an unreadable text.
+   */
   change(edit: (text: string | undefined) => string): Promise<void> {
     const replace = async (): Promise<void> => {
       const content = await readContent(disk, this.path);
@@ -88,7 +100,9 @@ export class SharedFile implements Disposable {
       const after = edit(before);
       if (after !== before) await makePrivateFile(this.path, after);
     };
-    return this.changing.add(this.path, () => underLock(this.path, this.clock, replace)).then(() => this.open());
+    return this.changing
+      .add(this.path, () => underLock(this.path, this.clock, replace))
+      .then(() => this.open());
   }
 
   dispose(): void {

@@ -1,7 +1,7 @@
 /**
- * Keeps the secret of agents outside the editor (G6), in the user's home, so that it cannot be committed and a folder cannot
- * bring one. Invariants: a short secret, or one in a file open to others, is replaced and never used. A file without a
- * token belongs to someone else and stays.
+ * Keeps the secret of agents outside the editor (G6), in the user's home, so that it cannot be
+ * committed and a folder cannot bring one. Invariants: a short secret, or one in a file open to
+ * others, is replaced and never used. A file without a token belongs to someone else and stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, rename } from 'node:fs/promises';
@@ -32,17 +32,25 @@ export async function tokenIn(file: string): Promise<string> {
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
 
-type Kept = { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' | 'unusable' };
+type Kept =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'absent' | 'unusable' };
 
 async function usableToken(file: string): Promise<Kept> {
   try {
     const found = await lstat(file);
     if (found.isSymbolicLink()) return { kind: 'unusable' };
-    const text = found.isFile() ? (await readTextFile(file, largestConfigFile, anyBytes)).trim() : undefined;
+    const text = found.isFile()
+      ? (await readTextFile(file, largestConfigFile, anyBytes)).trim()
+      : undefined;
     if (text === undefined || !/^[\w+/=.~-]{0,512}$/.test(text)) {
-      throw new Error(`${file} is not a token file, so it stays as it is: a token is one word of letters and digits`);
+      throw new Error(
+        `${file} is not a token file, so it stays as it is: a token is one word of letters and digits`,
+      );
     }
-    return text.length < 32 || isOpenToOthers(found) ? { kind: 'unusable' } : { kind: 'token', token: text };
+    return text.length < 32 || isOpenToOthers(found)
+      ? { kind: 'unusable' }
+      : { kind: 'token', token: text };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'absent' };
     throw error;

@@ -1,6 +1,7 @@
 /**
- * Follows the text of one path (R1). It checks the file in intervals, because watchers miss events, do not follow links
- * and cannot watch missing folders, and at once after a `nudge`. Listeners receive only changed content.
+ * Follows the text of one path (R1). It checks the file in intervals, because watchers miss events,
+ * do not follow links and cannot watch missing folders, and at once after a `nudge`. Listeners
+ * receive only changed content.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,7 +9,12 @@ import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { asText } from '../base/text.js';
-import { FileRefused, largestConfigFile, readTextFile, type FileContent } from '../base/textFile.js';
+import {
+  FileRefused,
+  largestConfigFile,
+  readTextFile,
+  type FileContent,
+} from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
 export type WatchedFile = ReturnType<typeof watchFile>;
@@ -17,14 +23,20 @@ export interface WatchedFileDeps {
   readonly clock: Clock;
   /** The time between two looks in milliseconds. The default is 2 s. */
   readonly pollMs?: number | undefined;
-  /** The time without a further sign of change before the file is read, in milliseconds. The default is 200. */
+  /**
+   * The time without a further sign of change before the file is read, in milliseconds. The default
+   * is 200.
+   */
   readonly debounceMs?: number;
   readonly disk?: Disk;
   /** Resolves to true for a half-typed text. Such a text does not count yet. */
   readonly isHalfTyped?: (before: string, now: string) => Promise<boolean>;
 }
 
-/** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
+/**
+ * The questions to the file system; both reject as `node:fs/promises` does, and reading with
+ * `FileRefused`.
+ */
 export interface Disk {
   read(path: string): Promise<string>;
   stamp(path: string): Promise<string>;
@@ -84,7 +96,13 @@ export function watchFile(path: string, deps: WatchedFileDeps) {
   const isHeld = async (next: FileContent): Promise<boolean> => {
     const wasHeld = halfTyped;
     halfTyped = undefined;
-    if (isAskedNow || content?.kind !== 'text' || next.kind !== 'text' || content.text === next.text) return false;
+    if (
+      isAskedNow ||
+      content?.kind !== 'text' ||
+      next.kind !== 'text' ||
+      content.text === next.text
+    )
+      return false;
     if (!(await deps.isHalfTyped?.(content.text, next.text))) return false;
     const { text } = next;
     halfTyped = wasHeld?.text === text ? wasHeld : { text, since: clock.now() };

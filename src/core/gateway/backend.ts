@@ -3,7 +3,12 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprot
 import type { Event } from '../base/events.js';
 import type { ServerFeatures } from '../tools/features.js';
 import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 
 export interface ServedToolset {
   readonly id: string;
@@ -11,7 +16,10 @@ export interface ServedToolset {
   readonly instructions: string | undefined;
   /** Under the names for this kind of client. All other fields are the server's. */
   readonly tools: readonly Tool[];
-  /** Tools with a question to a person here. The list marks them, so the client does not ask too (S4). */
+  /**
+   * Tools with a question to a person here. The list marks them, so the client does not ask too
+   * (S4).
+   */
   readonly promised?: ReadonlySet<string>;
   /** Further entries for clients with apps, callable only by apps (G8). */
   readonly appTools?: readonly Tool[];
@@ -30,7 +38,10 @@ export interface GatewayBackend {
   /** For a configured toolset without tools. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
   whyGone(id: string): string;
-  /** Resolves as soon as the server, or each of all, is not starting; rejects when the signal is aborted. */
+  /**
+   * Resolves as soon as the server, or each of all, is not starting; rejects when the signal is
+   * aborted.
+   */
   settled(id: string, signal: AbortSignal): Promise<void>;
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;

@@ -1,13 +1,19 @@
 /**
- * Writes messages in the client's protocol version (G2). Newer fields, kinds of content and questions are left out or
- * take an older form. `_meta` of entries and content exists since 2025-06-18, every other `_meta` in all versions.
+ * Writes messages in the client's protocol version (G2). Newer fields, kinds of content and
+ * questions are left out or take an older form. `_meta` of entries and content exists since
+ * 2025-06-18, every other `_meta` in all versions.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, without } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { taskChanged, withoutTasks, modernVersion, protocolVersions } from '../protocol/versions.js';
+import {
+  taskChanged,
+  withoutTasks,
+  modernVersion,
+  protocolVersions,
+} from '../protocol/versions.js';
 import type { ProtocolVersion, SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
@@ -32,30 +38,49 @@ export function clientCapabilities(version: ProtocolVersion, said: Fields): Fiel
 /** The names in `clientInfo` of Claude Code 2.1.330 and Codex 0.169.0. */
 const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
 
-/** With a note, such a client gets the structure as text, so its tools are listed without `outputSchema`. */
+/**
+ * With a note, such a client gets the structure as text, so its tools are listed without
+ * `outputSchema`.
+ */
 export function readsStructureAlone(clientInfo: unknown): boolean {
   return isObject(clientInfo) && structureReaders.includes(clientInfo['name']);
 }
 
 /** Before 2025-03-26, servers had completions without a capability. */
-export function serverCapabilities(version: SpokenVersion, { completions, ...rest }: Fields): Fields {
-  return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
+export function serverCapabilities(
+  version: SpokenVersion,
+  { completions, ...rest }: Fields,
+): Fields {
+  return completions !== undefined && isAtLeast(version, '2025-03-26')
+    ? { ...rest, completions }
+    : rest;
 }
 
-export function entries<Entry extends object>(version: SpokenVersion, list: readonly Entry[]): readonly Entry[] {
-  return isAtLeast(version, newest) ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
+export function entries<Entry extends object>(
+  version: SpokenVersion,
+  list: readonly Entry[],
+): readonly Entry[] {
+  return isAtLeast(version, newest)
+    ? list
+    : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
 
 function plainer(version: SpokenVersion, entry: Fields): Fields {
   const known = without(entry, 'icons', 'execution');
   if (isAtLeast(version, '2025-06-18')) return known;
-  const { annotations, arguments: given, ...older } = without(known, 'title', 'outputSchema', '_meta');
+  const {
+    annotations,
+    arguments: given,
+    ...older
+  } = without(known, 'title', 'outputSchema', '_meta');
   const isTool = 'inputSchema' in entry;
   const keepsAnnotations = isObject(annotations) && (!isTool || isAtLeast(version, '2025-03-26'));
   return {
     ...older,
     ...(Array.isArray(given) && { arguments: given.map((each) => trimmed(each, 'title')) }),
-    ...(keepsAnnotations && { annotations: isTool ? annotations : without(annotations, 'lastModified') }),
+    ...(keepsAnnotations && {
+      annotations: isTool ? annotations : without(annotations, 'lastModified'),
+    }),
   };
 }
 
@@ -63,19 +88,27 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
   if (version === modernVersion) return result;
   const isNewest = isAtLeast(version, newest);
   // Since 2026-07-28 it may be any value. Older clients would drop the whole result.
-  const isObjectAtMost = result.structuredContent === undefined || isObject(result.structuredContent);
+  const isObjectAtMost =
+    result.structuredContent === undefined || isObject(result.structuredContent);
   if (isNewest && isObjectAtMost) return result;
   const { structuredContent, ...rest } = result;
   const content = isNewest
     ? rest.content
     : (rest.content.map((part) => contentPart(version, part)) as CallToolResult['content']);
   if (structuredContent === undefined) return { ...rest, content };
-  if (isObjectAtMost && isAtLeast(version, '2025-06-18')) return { ...rest, content, structuredContent };
+  if (isObjectAtMost && isAtLeast(version, '2025-06-18'))
+    return { ...rest, content, structuredContent };
   const isTold = content.some(({ type }) => type === 'text');
-  return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
+  return {
+    ...rest,
+    content: isTold ? content : [...content, text(JSON.stringify(structuredContent))],
+  };
 }
 
-/** Returns a modern result with its envelope. A copy of the result would cost all who read it (P3). @param json not empty */
+/**
+ * Returns a modern result with its envelope. A copy of the result would cost all who read it (P3).
+ * @param json not empty
+ */
 export function enveloped(json: string, serverMeta: Fields, hints = ''): string {
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
@@ -89,7 +122,8 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
     const hints = 'contents' in result ? (isForOne ? notToBeKept : hintsOf(result)) : {};
     return { ...result, ...hints, resultType: 'complete' };
   }
-  const known = 'ttlMs' in result || 'cacheScope' in result ? without(result, 'ttlMs', 'cacheScope') : result;
+  const known =
+    'ttlMs' in result || 'cacheScope' in result ? without(result, 'ttlMs', 'cacheScope') : result;
   if (isAtLeast(version, newest)) return known;
   const { messages, contents } = known;
   return {
@@ -99,20 +133,25 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
         isObject(each) ? { ...each, content: contentPart(version, each['content']) } : each,
       ),
     }),
-    ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
+    ...(Array.isArray(contents) && {
+      contents: contents.map((each) => resourceContents(version, each)),
+    }),
   };
 }
 
 /** A server may send nonsense, or nothing as older versions do. */
 function hintsOf({ ttlMs, cacheScope }: Fields): Fields {
   const isTime = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs >= 0;
-  return isTime ? { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' } : notToBeKept;
+  return isTime
+    ? { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' }
+    : notToBeKept;
 }
 
 /** Since 2026-07-28, a missing resource and pages to open have no error codes. */
 export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
   if (version !== modernVersion) return error;
-  if (error.code === errorCodes.resourceNotFound) return { ...error, code: errorCodes.invalidParams };
+  if (error.code === errorCodes.resourceNotFound)
+    return { ...error, code: errorCodes.invalidParams };
   return error.code === errorCodes.pagesRequired ? { ...error, code: errorCodes.internal } : error;
 }
 
@@ -131,9 +170,14 @@ function contentPart(version: SpokenVersion, part: unknown): unknown {
   const marked = isObject(annotations) ? { annotations: without(annotations, 'lastModified') } : {};
   const { type, data, mimeType } = rest;
   if (type === 'resource_link') return { ...text(linkText(rest)), ...marked };
-  if (type === 'resource') return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
+  if (type === 'resource')
+    return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
   if (type !== 'audio' || isAtLeast(version, '2025-03-26')) return { ...rest, ...marked };
-  return { type: 'resource', resource: { uri: 'mcp-toolsets://content/audio', mimeType, blob: data }, ...marked };
+  return {
+    type: 'resource',
+    resource: { uri: 'mcp-toolsets://content/audio', mimeType, blob: data },
+    ...marked,
+  };
 }
 
 function linkText({ uri, name, description, mimeType }: Fields): string {
@@ -149,7 +193,11 @@ function text(value: string): { type: 'text'; text: string } {
 }
 
 /** Throws the error for the server if the version cannot express the request. */
-export function clientRequest(version: SpokenVersion, method: string, params: Fields | undefined): Fields | undefined {
+export function clientRequest(
+  version: SpokenVersion,
+  method: string,
+  params: Fields | undefined,
+): Fields | undefined {
   if (version === modernVersion) return params && inputRequest(params);
   if (isAtLeast(version, newest) || !params) return params;
   if (method === 'sampling/createMessage') return samplingRequest(version, params);
@@ -186,9 +234,16 @@ function samplingMessages(version: SpokenVersion, message: unknown): unknown[] {
 /** Version 2025-06-18, the first with forms, has texts, numbers, booleans and choices of one. */
 function formRequest(params: Fields): Fields {
   const { requestedSchema, ...rest } = without(params, 'mode');
-  if (!isObject(requestedSchema) || !isObject(requestedSchema['properties'])) return { ...rest, requestedSchema };
-  const properties = Object.entries(requestedSchema['properties']).map(([name, field]) => [name, formField(field)]);
-  return { ...rest, requestedSchema: { ...requestedSchema, properties: Object.fromEntries(properties) } };
+  if (!isObject(requestedSchema) || !isObject(requestedSchema['properties']))
+    return { ...rest, requestedSchema };
+  const properties = Object.entries(requestedSchema['properties']).map(([name, field]) => [
+    name,
+    formField(field),
+  ]);
+  return {
+    ...rest,
+    requestedSchema: { ...requestedSchema, properties: Object.fromEntries(properties) },
+  };
 }
 
 function formField(field: unknown): unknown {
@@ -206,14 +261,19 @@ function formField(field: unknown): unknown {
 }
 
 function unsaid(what: string): RpcFailure {
-  return new RpcFailure(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
+  return new RpcFailure(
+    errorCodes.invalidParams,
+    `The client that is asked speaks a protocol without ${what}.`,
+  );
 }
 
 const toldToAll: readonly string[] = ['notifications/message', 'notifications/resources/updated'];
 
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
   if (notification === 'notifications/elicitation/complete') return version === newest;
-  return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
+  return (
+    toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion)
+  );
 }
 
 function trimmed(value: unknown, key: string): unknown {

@@ -1,7 +1,8 @@
 /**
- * Writes replies: a quick answer as JSON, because clients read it faster than an event; otherwise server-sent events.
- * The head waits for the first message, so a quick answer is one packet (P3). Comments keep every stream alive: after
- * 300 s of silence, the editor drops a reply, and its call never settles. Writing to a closed stream does nothing.
+ * Writes replies: a quick answer as JSON, because clients read it faster than an event; otherwise
+ * server-sent events. The head waits for the first message, so a quick answer is one packet (P3).
+ * Comments keep every stream alive: after 300 s of silence, the editor drops a reply, and its call
+ * never settles. Writing to a closed stream does nothing.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
@@ -21,14 +22,20 @@ export interface OpenStream extends MessageStream {
 }
 
 export interface Reply extends MessageStream {
-  /** Without an answer, the request was cancelled. The last one ends the stream. A sent head has no `status`. */
+  /**
+   * Without an answer, the request was cancelled. The last one ends the stream. A sent head has no
+   * `status`.
+   */
   settle(answer: string | undefined, status?: number): void;
   /** A later POST may bring another progress token. */
   progressToken?(): unknown;
 }
 
 const comment = ': keep-alive\n\n';
-/** Clients wait this long for the head of a reply, in milliseconds. After it, an error has no HTTP status of its own. */
+/**
+ * Clients wait this long for the head of a reply, in milliseconds. After it, an error has no HTTP
+ * status of its own.
+ */
 const headLimitMs = 2_000;
 /** A longer answer is written in pieces, in characters. */
 const longBody = 512 * 1024;
@@ -39,11 +46,23 @@ function frame(message: string): string {
   return `event: message\ndata: ${message}\n\n`;
 }
 
-const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const;
+const eventHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+} as const;
 
-export function sendJson(response: ServerResponse, status: number, json: string, more?: OutgoingHttpHeaders): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  more?: OutgoingHttpHeaders,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json), ...more };
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(json),
+    ...more,
+  };
   response.writeHead(status, headers).end(json);
 }
 
@@ -75,7 +94,8 @@ export class Heartbeat implements Disposable {
   private beat(): void {
     this.timer = undefined;
     for (const response of this.responses) {
-      if (response.writableEnded || response.destroyed || response.writableLength > mostUnread) continue;
+      if (response.writableEnded || response.destroyed || response.writableLength > mostUnread)
+        continue;
       response.write(comment);
     }
     if (this.responses.size > 0) this.timer = this.clock.after(this.intervalMs, () => this.beat());
@@ -148,7 +168,8 @@ export class PostReply implements Reply {
     }
     this.head.dispose();
     if (this.isClosed) return;
-    const readsJson = !this.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
+    const readsJson =
+      !this.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
     const isEvents = answer === undefined || this.headSent || (status === 200 && !readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
     const body = answer !== undefined && isEvents ? frame(answer) : (answer ?? '');
@@ -172,7 +193,9 @@ export class PostReply implements Reply {
     if (isEvents) this.sendHead();
     else response.writeHead(status, { 'content-type': 'application/json' });
     this.heartbeat.remove(response);
-    void inTurns(inPieces(body, (piece) => this.isClosed || response.write(piece))).then(() => response.end());
+    void inTurns(inPieces(body, (piece) => this.isClosed || response.write(piece))).then(() =>
+      response.end(),
+    );
   }
 
   private sendHead(): void {

@@ -1,4 +1,7 @@
-/** The paths of the gateway: one for each toolset and kind of client, and for each conversation with its own address. */
+/**
+ * The paths of the gateway: one for each toolset and kind of client, and for each conversation with
+ * its own address.
+ */
 import type { ClientKind } from '../protocol/client.js';
 
 /** The id of all toolsets together, at `/mcp`. No server can have it. */
@@ -10,9 +13,13 @@ export interface Route {
   readonly address?: string;
 }
 
-const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
+const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as const satisfies Record<
+  ClientKind,
+  string
+>;
 /** An address is too long for two clients to choose the same by chance. */
-const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-z0-9_-]{22,64}))?\/?(?:\?|$)/;
+const routePattern =
+  /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-z0-9_-]{22,64}))?\/?(?:\?|$)/;
 
 /** The path of the connected programs as JSON, for the holders of a lasting token. */
 export const programsPath = '/programs';
@@ -28,11 +35,14 @@ export function parseRoute(url: string | undefined): Route | undefined {
   const clientKind = match[1] === segments.editor ? 'editor' : 'plain';
   const [, , toolset = everyToolset, address] = match;
   // The editor has one path for each toolset, and names its conversations itself.
-  if (clientKind === 'editor' && (toolset === everyToolset || address !== undefined)) return undefined;
+  if (clientKind === 'editor' && (toolset === everyToolset || address !== undefined))
+    return undefined;
   return { clientKind, toolset, ...(address !== undefined && { address }) };
 }
 
-/** True if a session of this kind may use the path. The editor and its agent hosts share one path. */
+/**
+ * True if a session of this kind may use the path. The editor and its agent hosts share one path.
+ */
 export function isServedAt(route: Pick<Route, 'clientKind'>, clientKind: ClientKind): boolean {
   return segments[route.clientKind] === segments[clientKind];
 }

@@ -1,4 +1,7 @@
-/** The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names, texts and answers. */
+/**
+ * The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names,
+ * texts and answers.
+ */
 import { approveCommand } from '../approval/approvalTexts.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { needsAttention } from '../base/problem.js';
@@ -30,11 +33,20 @@ interface AdminTool extends Tool {
 
 const aServer: Tool['inputSchema'] = {
   type: 'object',
-  properties: { serverId: { type: 'string', description: 'The id of the server, which is the name of its toolset.' } },
+  properties: {
+    serverId: {
+      type: 'string',
+      description: 'The id of the server, which is the name of its toolset.',
+    },
+  },
   required: ['serverId'],
   additionalProperties: false,
 };
-const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
+const nothing: Tool['inputSchema'] = {
+  type: 'object',
+  properties: {},
+  additionalProperties: false,
+};
 
 const prefix = 'mcp_';
 export const releaseTool = `${prefix}release`;
@@ -75,11 +87,17 @@ const adminTools: readonly AdminTool[] = [
     description:
       'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
     inputSchema: aServer,
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: false,
+    },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
       if (deps.isStopped(server)) {
-        const how = 'It stays stopped until they start it with “Start Server” in the MCP Toolsets view.';
+        const how =
+          'It stays stopped until they start it with “Start Server” in the MCP Toolsets view.';
         throw new Error(`A person stopped "${server}". ${how}`);
       }
       if (await deps.release(server, conversation, 'this conversation')) return endedText(server);
@@ -90,7 +108,8 @@ const adminTools: readonly AdminTool[] = [
   {
     name: `${prefix}reload`,
     title: 'Reload the MCP config',
-    description: 'Reads the config files again and applies the changes, including environment variables.',
+    description:
+      'Reads the config files again and applies the changes, including environment variables.',
     inputSchema: nothing,
     annotations: harmless,
     run: async (deps) => {
@@ -118,7 +137,13 @@ export const adminToolset: Toolset = {
   tools: adminTools.map(({ run: _, ...tool }): ServedTool => {
     const { name } = tool;
     const editorName = editorNameOf(name);
-    return { original: name, published: name, tool, editorName, editorId: editorId(adminShortName, editorName) };
+    return {
+      original: name,
+      published: name,
+      tool,
+      editorName,
+      editorId: editorId(adminShortName, editorName),
+    };
   }),
 };
 
@@ -126,7 +151,10 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
   return clientKind === 'editor' ? `${adminId}_${editorNameOf(releaseTool)}` : releaseTool;
 }
 
-/** The release tool at a toolset's own endpoint (L2a). No server can have its name, which contains the short name. */
+/**
+ * The release tool at a toolset's own endpoint (L2a). No server can have its name, which contains
+ * the short name.
+ */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
   const own: Tool = {
@@ -136,7 +164,14 @@ export function ownReleaseTool(server: string, shortName: string): ServedTool {
     inputSchema: nothing,
     annotations: harmless,
   };
-  return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
+  return {
+    original: releaseTool,
+    published: name,
+    tool: own,
+    editorName: name,
+    editorId: name,
+    releases: server,
+  };
 }
 
 export function ownReleaseName(shortName: string): string {
@@ -160,7 +195,8 @@ export async function callAdminTool(
 }
 
 function serverOf({ serverId }: Fields): string {
-  if (typeof serverId !== 'string' || serverId === '') throw new Error('The argument "serverId" must be a string.');
+  if (typeof serverId !== 'string' || serverId === '')
+    throw new Error('The argument "serverId" must be a string.');
   return serverId;
 }
 
@@ -169,11 +205,18 @@ function endedText(server: string): string {
 }
 
 /** @param conversation its leases are marked @param only the id of the one server to report */
-function statusText(snapshot: StatusSnapshot, conversation: string | undefined, only?: string): string {
+function statusText(
+  snapshot: StatusSnapshot,
+  conversation: string | undefined,
+  only?: string,
+): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
   const problems = snapshot.problems.filter(needsAttention);
-  const ofFiles = only === undefined ? problems.filter(({ server }) => !servers.some(({ id }) => id === server)) : [];
+  const ofFiles =
+    only === undefined
+      ? problems.filter(({ server }) => !servers.some(({ id }) => id === server))
+      : [];
   const lines = [
     ...servers.flatMap((server) => [
       serverLine(server, conversation),
@@ -181,7 +224,9 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
         .filter((problem) => problem.server === server.id)
         .map((problem) => `  ${problem.severity}: ${problem.message} ${problem.fix}`),
     ]),
-    ...ofFiles.map(({ severity, place, message, fix }) => `${severity} in ${place.file}: ${message} ${fix}`),
+    ...ofFiles.map(
+      ({ severity, place, message, fix }) => `${severity} in ${place.file}: ${message} ${fix}`,
+    ),
   ];
   return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
@@ -193,14 +238,20 @@ export function fileErrors({ problems }: StatusSnapshot): string[] {
 }
 
 function serverLine(server: ServerStatus, conversation: string | undefined): string {
-  const own = server.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation);
+  const own = server.instances.find(
+    ({ use }) => use.kind === 'leased' && use.conversation === conversation,
+  );
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
   return [
     `${server.id}: ${stateText(server)}`,
     `${server.tools.length} of ${server.offered} tools published`,
     ...(server.previous ? [previousPhrase(server.previous)] : []),
-    ...(server.previous && server.approval.kind === 'pending' ? [`approved ${howToApprove(server)}`] : []),
-    ...(own ? [`this conversation has an instance${own.folder === undefined ? '' : ` in ${own.folder}`}`] : []),
+    ...(server.previous && server.approval.kind === 'pending'
+      ? [`approved ${howToApprove(server)}`]
+      : []),
+    ...(own
+      ? [`this conversation has an instance${own.folder === undefined ? '' : ` in ${own.folder}`}`]
+      : []),
     ...(hasSpare ? ['a spare instance waits for the next conversation'] : []),
   ].join(', ');
 }
@@ -211,7 +262,8 @@ function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>
 
 function stateText(server: ServerStatus): string {
   const { state } = server;
-  if (state.kind === 'pending') return `waits for the person to approve its start (${howToApprove(server)})`;
+  if (state.kind === 'pending')
+    return `waits for the person to approve its start (${howToApprove(server)})`;
   if (state.kind === 'remembered') return 'not started; the first call starts it';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }

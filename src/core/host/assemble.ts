@@ -1,4 +1,7 @@
-/** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
+/**
+ * The composition root of the core. A maker of a gateway closes it before or while the core is
+ * disposed of.
+ */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { describeLaunch } from '../approval/fingerprint.js';
@@ -34,19 +37,47 @@ export interface CoreDeps {
 export type Core = ReturnType<typeof assemble>;
 
 export function assemble(deps: CoreDeps) {
-  const { surroundings, settings, consent = {}, stores = {}, expectedClient = () => noClient, readSources } = deps;
-  const { clock, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
+  const {
+    surroundings,
+    settings,
+    consent = {},
+    stores = {},
+    expectedClient = () => noClient,
+    readSources,
+  } = deps;
+  const {
+    clock,
+    version: clientVersion,
+    makeAgents: agents,
+    guardianScript,
+    random = Math.random,
+  } = surroundings;
   const env = withoutNpm(surroundings.env);
   const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
   const { kept, conversations, secrets, secret } = stores;
   const redactor = new Redactor();
   const log = redactingLog(surroundings.log, redactor);
   const keepSecret = (values: readonly string[]): Disposable => redactor.register(values);
-  const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
-  const connectorDeps = { oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript };
+  const oauth =
+    secrets &&
+    new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
+  const connectorDeps = {
+    oauth,
+    agents,
+    keepSecret,
+    env,
+    clock,
+    trace,
+    clientVersion,
+    guardianScript,
+  };
   let roots: readonly string[] = [];
   const connector = deps.connector ?? withFirstStart(connectorDeps, () => roots);
-  const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
+  const recorder = new Recorder({
+    clock,
+    redactor,
+    isWanted: settings.recordsCalls ?? ((): boolean => true),
+  });
   const serverLog = (server: string): Log =>
     redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
   const turns = new StartTurns(clock, settings.startsAtOnce ?? availableParallelism());
@@ -55,7 +86,18 @@ export function assemble(deps: CoreDeps) {
     tools: kept?.recall(describeLaunch(definition).fingerprint)?.listing.tools ?? [],
     seen: consent.offerReview?.orderOf(launchFor(definition, declared)) ?? [],
   }));
-  const shared = { clock, log, serverLog, redactor, recorder, random, turns, firstSeen, expectedClient, conversations };
+  const shared = {
+    clock,
+    log,
+    serverLog,
+    redactor,
+    recorder,
+    random,
+    turns,
+    firstSeen,
+    expectedClient,
+    conversations,
+  };
   const services: Services = { ...shared, connector: limited };
   const exists = surroundings.directoryExists ?? directoryExists;
   const findersFor: ConfigDeps['findersFor'] = (sources) => {
@@ -63,7 +105,15 @@ export function assemble(deps: CoreDeps) {
     return programFinder(roots, env);
   };
   const configDeps = { env, directoryExists: exists, findersFor, ...(secret && { secret }) };
-  const host: Host = new ToolsetHost({ services, settings, consent, kept, signIns: oauth, configDeps, readSources });
+  const host: Host = new ToolsetHost({
+    services,
+    settings,
+    consent,
+    kept,
+    signIns: oauth,
+    configDeps,
+    readSources,
+  });
   const backend = new CatalogueBackend(host);
   const end = async (): Promise<void> => {
     await host.dispose();
@@ -76,7 +126,9 @@ export function assemble(deps: CoreDeps) {
   return { host, backend, redactor, log, recorder, dispose: () => (disposal ??= end()) };
 }
 
-/** Loads the connector with the first start, because remembered lists are published without it (P8). */
+/**
+ * Loads the connector with the first start, because remembered lists are published without it (P8).
+ */
 function withFirstStart(deps: ConnectorDeps, roots: () => readonly string[]): Connector {
   let made: Promise<Connector> | undefined;
   const make = async (): Promise<Connector> =>

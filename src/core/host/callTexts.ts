@@ -2,25 +2,47 @@ import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import type { Destination, OtherRequest, ToolOutcome, ToolsetCall, Unanswered } from '../protocol/request.js';
+import type {
+  Destination,
+  OtherRequest,
+  ToolOutcome,
+  ToolsetCall,
+  Unanswered,
+} from '../protocol/request.js';
 import { everyToolset } from '../gateway/routes.js';
 import { whyNothing } from './admin.js';
 
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
-/** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
+/**
+ * Makes the outcome of a call without an answer. The text is a result, because models see nothing
+ * else of it.
+ */
 export function errorResult(text: string, kind: Unanswered['kind'], reason: string): ToolOutcome {
   const unanswered = { kind, reason };
-  return { kind: 'result', unanswered, result: { isError: true, content: [{ type: 'text', text }] } };
+  return {
+    kind: 'result',
+    unanswered,
+    result: { isError: true, content: [{ type: 'text', text }] },
+  };
 }
 
 /** A client may have tools from an earlier window of a server that no longer serves. */
-export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusSnapshot): ToolOutcome {
+export function unknownTool(
+  { toolset, tool }: ToolsetCall,
+  { servers }: StatusSnapshot,
+): ToolOutcome {
   const server = servers.find(({ id }) => id === toolset);
   if (server && !serves(server))
-    return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`, 'not sent', whyNothing(server));
+    return errorResult(
+      `Error: "${tool}" was not called. ${whyNothing(server)}`,
+      'not sent',
+      whyNothing(server),
+    );
   const message =
-    toolset === everyToolset ? `No toolset has a tool "${tool}".` : `The toolset "${toolset}" has no tool "${tool}".`;
+    toolset === everyToolset
+      ? `No toolset has a tool "${tool}".`
+      : `The toolset "${toolset}" has no tool "${tool}".`;
   return { kind: 'error', code: errorCodes.invalidParams, message };
 }
 
@@ -82,11 +104,15 @@ export function failedCall(
 }
 
 /** Makes the text for requests other than calls. A client may always repeat these. */
-export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
+export function requestText(
+  { toolset, method }: Destination & OtherRequest,
+  failure: PoolFailure,
+): string {
   if (failure.kind === 'startFailed')
     return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
   if (failure.kind === 'notHeld') return notHeldText(toolset);
-  const why = failure.kind === 'timedOut' ? ` within ${seconds(failure.ms)}` : `: ${clause(failure.cause)}`;
+  const why =
+    failure.kind === 'timedOut' ? ` within ${seconds(failure.ms)}` : `: ${clause(failure.cause)}`;
   return `${method} was not answered by "${toolset}"${why}.`;
 }
 

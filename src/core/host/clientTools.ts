@@ -1,4 +1,6 @@
-/** The code of an app contains original names, so a renamed tool is listed once more for apps (G8). */
+/**
+ * The code of an app contains original names, so a renamed tool is listed once more for apps (G8).
+ */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
@@ -11,17 +13,29 @@ export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): str
   return clientKind === 'plain' ? tool.published : tool.editorName;
 }
 
-export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
+export function toolsFor(
+  toolset: Toolset,
+  clientKind: ClientKind = 'plain',
+): readonly ServedTool[] {
   if (clientKind === 'plain') return toolset.tools;
   if (clientKind === 'editor') return toolsForEditor(toolset);
-  // Each toolset is a separate session there, so the session of `mcp_admin` holds no instance to release.
-  return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
+  // Each toolset is a separate session there, so the session of `mcp_admin` holds no instance to
+  // release.
+  return toolsForAgentHost(toolset).filter(
+    ({ original }) => toolset.id !== adminId || original !== releaseTool,
+  );
 }
 
 /** A toolset never changes, so an entry holds as long as its toolset. */
-const namedTools = perObject((_: Toolset) => new Map<ClientKind, ReadonlyMap<string, ServedTool>>());
+const namedTools = perObject(
+  (_: Toolset) => new Map<ClientKind, ReadonlyMap<string, ServedTool>>(),
+);
 
-export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind = 'plain'): ServedTool | undefined {
+export function toolNamed(
+  toolset: Toolset,
+  name: string,
+  clientKind: ClientKind = 'plain',
+): ServedTool | undefined {
   const kinds = namedTools(toolset);
   const known = kinds.get(clientKind);
   if (known) return known.get(name);
@@ -32,10 +46,20 @@ export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind
   return tools.get(name);
 }
 
-/** Finds the tool for an app, first by the original name. Returns undefined if no published tool has an app. */
-export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKind): ServedTool | undefined {
+/**
+ * Finds the tool for an app, first by the original name. Returns undefined if no published tool has
+ * an app.
+ */
+export function toolForApp(
+  toolset: Toolset,
+  name: string,
+  clientKind?: ClientKind,
+): ServedTool | undefined {
   const tools = callable(toolset, clientKind);
-  return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
+  return (
+    tools.find(({ original }) => original === name) ??
+    tools.find((tool) => nameFor(tool, clientKind) === name)
+  );
 }
 
 /** Without names that are listed already. */
@@ -47,15 +71,20 @@ export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[
 }
 
 /**
- * Leaves out ambiguous names, because an app may call only tools of the server it comes from. A new tool does not make a
- * name ambiguous that another server has in its baseline (N5b).
+ * Leaves out ambiguous names, because an app may call only tools of the server it comes from. A new
+ * tool does not make a name ambiguous that another server has in its baseline (N5b).
  */
-export function entriesForAppsOfAll({ toolsets, claims }: Catalogue): { toolset: Toolset; tool: Tool }[] {
+export function entriesForAppsOfAll({
+  toolsets,
+  claims,
+}: Catalogue): { toolset: Toolset; tool: Tool }[] {
   const mayUse = (name: string, id: string): boolean => {
     const claimed = claims.of('app', name);
     return claimed.length === 0 || claimed.some(({ server }) => server === id);
   };
-  const all = toolsets.flatMap((toolset) => entriesForApps(toolset).map((tool) => ({ toolset, tool })));
+  const all = toolsets.flatMap((toolset) =>
+    entriesForApps(toolset).map((tool) => ({ toolset, tool })),
+  );
   const rightful = all.filter(({ toolset, tool }) => mayUse(tool.name, toolset.id));
   const published = new Set(toolsets.flatMap(({ tools }) => tools.map((tool) => tool.published)));
   const count = new Map<string, number>();

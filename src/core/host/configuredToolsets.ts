@@ -1,4 +1,6 @@
-/** The toolsets of a window for people and teams. `activate` loads it, so it imports little (P1). */
+/**
+ * The toolsets of a window for people and teams. `activate` loads it, so it imports little (P1).
+ */
 import { builtInToolset } from '../config/model.js';
 import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
 import type { ConfiguredToolset } from '../team/grants.js';
@@ -23,12 +25,23 @@ export function whyDown({ kind }: ServerState): string {
   return whyDownIn[kind];
 }
 
-/** Returns every toolset that can be granted, in the order of the catalogue, the built-in one last. */
-export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly Toolset[]): ConfiguredToolset[] {
+/**
+ * Returns every toolset that can be granted, in the order of the catalogue, the built-in one last.
+ */
+export function configuredToolsets(
+  snapshot: StatusSnapshot,
+  toolsets: readonly Toolset[],
+): ConfiguredToolset[] {
   const up = new Set(toolsets.map(({ id }) => id));
-  const why = snapshot.servers.length > 0 ? 'switched off by a setting' : 'not needed, because no server is configured';
+  const why =
+    snapshot.servers.length > 0
+      ? 'switched off by a setting'
+      : 'not needed, because no server is configured';
   return [
-    ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
+    ...snapshot.servers.map(({ id, state }) => ({
+      id,
+      down: up.has(id) ? undefined : whyDown(state),
+    })),
     { id: builtInToolset, down: up.has(builtInToolset) ? undefined : why },
   ];
 }

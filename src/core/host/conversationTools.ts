@@ -54,7 +54,10 @@ export function createConversationTools(host: Host, delivery: Delivery) {
     offer: (conversation: string, speaker: Speaker | undefined): ModelSetup => {
       const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
       const held = heldBy(conversation, snapshot);
-      return { tools, instructions: instructionsOf({ member: speaker, toolsets, deferred, held, release }) };
+      return {
+        tools,
+        instructions: instructionsOf({ member: speaker, toolsets, deferred, held, release }),
+      };
     },
     /** Runs calls. The chat has asked the person already if that was needed. */
     runner: (conversation: string, speaker: Speaker | undefined): ToolRunner => ({
@@ -65,12 +68,31 @@ export function createConversationTools(host: Host, delivery: Delivery) {
         const served = tools?.find(({ published }) => published === name);
         const seen = tool.sends?.(input);
         const asked = { toolset, tool: name, arguments: input, conversation, signal, onProgress };
-        const outcome = await host.call({ ...asked, consented: tool.original, agent: '@minds', ...(seen && { seen }) });
-        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: input });
+        const outcome = await host.call({
+          ...asked,
+          consented: tool.original,
+          agent: '@minds',
+          ...(seen && { seen }),
+        });
+        const app =
+          served && appIn(outcome, { toolset, tool: served, conversation, arguments: input });
         const opens = app !== undefined;
-        const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
+        const answer = await readable(
+          outcome,
+          tool,
+          conversation,
+          delivery,
+          opens,
+          () => grantedTo(speaker).release,
+        );
         const record = outcome.kind === 'result' ? outcome.record : undefined;
-        return { callId: call.id, tool: name, ...answer, ...(opens && { app }), ...(record && { record: record.id }) };
+        return {
+          callId: call.id,
+          tool: name,
+          ...answer,
+          ...(opens && { app }),
+          ...(record && { record: record.id }),
+        };
       },
     }),
     app: (name: string) => apps.get(name),
@@ -80,7 +102,9 @@ export function createConversationTools(host: Host, delivery: Delivery) {
 
 export function heldBy(conversation: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
-    .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))
+    .filter(({ instances }) =>
+      instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation),
+    )
     .map(({ id }) => id);
 }
 
@@ -122,7 +146,8 @@ async function readable(
   outcome.record?.onWritten(received);
   const { content, structuredContent, isError } = received;
   const parts = content.flatMap(partOf);
-  if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
+  if (structuredContent !== undefined)
+    parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
   return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
 }
 
@@ -133,5 +158,7 @@ function partOf(part: ContentBlock): ContentPart[] {
     if (audience && audience.length > 0 && !audience.includes('assistant')) return [];
     return [{ kind: 'text', text: part.text }];
   }
-  return part.type === 'image' ? [{ kind: 'image', mimeType: part.mimeType, base64: part.data }] : [];
+  return part.type === 'image'
+    ? [{ kind: 'image', mimeType: part.mimeType, base64: part.data }]
+    : [];
 }

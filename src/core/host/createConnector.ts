@@ -1,4 +1,7 @@
-/** Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection closes it. */
+/**
+ * Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection
+ * closes it.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -20,10 +23,19 @@ import { inherited } from '../processes/environment.js';
 import type { ProcessStart } from '../processes/processTree.js';
 import { outsideOf } from '../processes/workspacePrograms.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
-import { commandReferences, launchHashOf, printerOf, valuesOf, withOutputs } from '../config/launchValues.js';
+import {
+  commandReferences,
+  launchHashOf,
+  printerOf,
+  valuesOf,
+  withOutputs,
+} from '../config/launchValues.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 
-/** The limit of launches with remembered values: an instance may write one long after it was replaced. */
+/**
+ * The limit of launches with remembered values: an instance may write one long after it was
+ * replaced.
+ */
 const mostKept = 1000;
 
 export interface ConnectorDeps {
@@ -35,7 +47,10 @@ export interface ConnectorDeps {
   readonly oauth?: OAuth | undefined;
   readonly agents?: MakeAgents | undefined;
   readonly keepSecret?: (values: readonly string[]) => Disposable;
-  /** The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows needs none. */
+  /**
+   * The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows
+   * needs none.
+   */
   readonly guardianScript?: string | undefined;
 }
 
@@ -48,21 +63,33 @@ export function createConnector(
   const { env, clock, trace, clientVersion, guardianScript: script } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
   const { execPath } = process;
-  const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
-  const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
+  const keeper =
+    process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
+  const attempts = new Set<{
+    readonly stop: AbortController;
+    readonly outcome: Promise<ConnectOutcome>;
+  }>();
   const shares = new BoundedMap<string, LoopShare>(1000);
   let started = 0;
   let disposed = false;
-  const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
+  const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({
+    mark: `${mark}${++started}.`,
+    keeper,
+  });
   const commands = new ValueCommands({
     // A review shows the name of the program only.
     env: () => outsideOf(roots(), inherited(env)),
     clock,
     process: nextProcess,
   });
-  const kept = new BoundedMap<string, Disposable | undefined>(mostKept, (oldest) => oldest?.dispose());
+  const kept = new BoundedMap<string, Disposable | undefined>(mostKept, (oldest) =>
+    oldest?.dispose(),
+  );
 
-  /** Replaces the value commands by their output (C2). The redactor knows each value before any other part. */
+  /**
+   * Replaces the value commands by their output (C2). The redactor knows each value before any
+   * other part.
+   */
   const complete = async (
     { launch, log }: ConnectRequest,
     signal: AbortSignal,
@@ -79,20 +106,30 @@ export function createConnector(
       const [what, name] = path;
       if (!source || what !== 'headers' || isHeaderValue(value.value)) continue;
       const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
-      const failure = { code: 'value-command-failed', message, fix: 'Make it print only the value.', path } as const;
+      const failure = {
+        code: 'value-command-failed',
+        message,
+        fix: 'Make it print only the value.',
+        path,
+      } as const;
       return { kind: 'failed', failure };
     }
     return completed;
   };
 
   /** Starts the process before it returns its promise. */
-  const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
+  const attempt = async (
+    request: ConnectRequest,
+    stop: AbortController,
+  ): Promise<ConnectOutcome> => {
     const { timeoutMs } = request;
     const log = boundedLog(request.log, clock);
     const unwanted = AbortSignal.any([request.signal, stop.signal]);
     // Value commands have their own time limit, because a person may have to unlock something.
     const launch =
-      commandReferences(request.launch).length > 0 ? await complete({ ...request, log }, unwanted) : request.launch;
+      commandReferences(request.launch).length > 0
+        ? await complete({ ...request, log }, unwanted)
+        : request.launch;
     if ('kind' in launch) return launch;
     const { capabilities = {}, client } = request;
     const self = { version: clientVersion, capabilities, client };
@@ -101,14 +138,21 @@ export function createConnector(
     const once = async (era: EraMemory, signal: AbortSignal): Promise<ConnectOutcome> => {
       const parts = { share, clock, trace, self, log, era, limit: { timeoutMs, signal } };
       if (launch.transport === 'stdio')
-        return await attemptStdio({ ...parts, launch, hostEnv: env, roots: roots(), process: nextProcess() });
+        return await attemptStdio({
+          ...parts,
+          launch,
+          hostEnv: env,
+          roots: roots(),
+          process: nextProcess(),
+        });
       const { attemptHttp } = await import('../connections/http/attempt.js');
       const { oauth, agents } = deps;
       return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents });
     };
     const run = async (signal: AbortSignal): Promise<ConnectOutcome> => {
       const hash = launchHashOf(launch, false);
-      const current = (): EraMemory => eras.of(hash, request.spoke === modernVersion ? 'modern' : 'legacy');
+      const current = (): EraMemory =>
+        eras.of(hash, request.spoke === modernVersion ? 'modern' : 'legacy');
       const era = current();
       const outcome = await once(era, signal);
       // The server was modern, and the present one ended at the question.

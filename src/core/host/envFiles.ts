@@ -1,4 +1,7 @@
-/** Follows the files of `envFile` (C2) from their last reading on, so that no change in between is missed. */
+/**
+ * Follows the files of `envFile` (C2) from their last reading on, so that no change in between is
+ * missed.
+ */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { EnvFileReading } from '../config/model.js';

@@ -28,7 +28,8 @@ export interface ExplainedTool {
 type ExplainedMember = Pick<Member, 'id' | 'grants'>;
 
 /**
- * `silent` has sentences about the servers that may have the tool but list nothing now, if no tool was found.
+ * `silent` has sentences about the servers that may have the tool but list nothing now, if no tool
+ * was found.
  * @param name any name of the tool, also with the prefix that an agent puts before it
  */
 export function explain(
@@ -42,32 +43,52 @@ export function explain(
       const hidden = problems.find(({ server, inEditor }) => server === id && inEditor === 0);
       const offered = tools
         .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
-        .map((tool) => ({ server: id, original: tool.original, roads: roadsOf(id, tool, members, hidden) }));
+        .map((tool) => ({
+          server: id,
+          original: tool.original,
+          roads: roadsOf(id, tool, members, hidden),
+        }));
       const left = excluded
         .filter(({ original, reason }) =>
-          [original, ...('published' in reason ? [reason.published] : [])].some((own) => fits(own, name)),
+          [original, ...('published' in reason ? [reason.published] : [])].some((own) =>
+            fits(own, name),
+          ),
         )
         .map((each): ExplainedTool => {
           const { original, reason } = each;
           const place = placeOf(each);
-          const kept = { why: exclusionPhrase(reason), fix: exclusionRemedy(reason), ...(place && { place }) };
+          const kept = {
+            why: exclusionPhrase(reason),
+            fix: exclusionRemedy(reason),
+            ...(place && { place }),
+          };
           const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
-          return { server: id, original, roads: roads.map((road) => ({ road, offered: false, ...kept })) };
+          return {
+            server: id,
+            original,
+            roads: roads.map((road) => ({ road, offered: false, ...kept })),
+          };
         });
       return [...offered, ...left];
     });
   const exact = named((own, asked) => own === asked);
   const tools = exact.length > 0 ? exact : named(atTheEnd);
-  const silent = servers.filter((server) => !serves(server) || server.offered === 0).map(whyNothing);
+  const silent = servers
+    .filter((server) => !serves(server) || server.offered === 0)
+    .map(whyNothing);
   return { tools, silent: tools.length > 0 ? [] : silent };
 }
 
 type Fits = (own: string, asked: string) => boolean;
 
 /** Agents put the name of their entry before a name, such as `mcp__files__read`. */
-const atTheEnd: Fits = (own, asked) => asked.endsWith(own) && /[^a-zA-Z0-9]$/.test(asked.slice(0, -own.length));
+const atTheEnd: Fits = (own, asked) =>
+  asked.endsWith(own) && /[^a-zA-Z0-9]$/.test(asked.slice(0, -own.length));
 
-function namesOf(server: string, { original, published, editorName, editorId }: ServedTool): string[] {
+function namesOf(
+  server: string,
+  { original, published, editorName, editorId }: ServedTool,
+): string[] {
   return [original, published, editorName, editorId, agentHostName(server, editorName)];
 }
 
@@ -82,9 +103,16 @@ function roadsOf(
 ): RoadAnswer[] {
   const refusal = editorRefusalPhrase(tool);
   const asked = tool.isAsked ? [askedNote] : [];
-  const not = (road: Road, why: string, fix: string): RoadAnswer => ({ road, offered: false, why, fix });
+  const not = (road: Road, why: string, fix: string): RoadAnswer => ({
+    road,
+    offered: false,
+    why,
+    fix,
+  });
   const offered = (road: Road, name: string, notes = asked): RoadAnswer =>
-    notes.length > 0 ? { road, offered: true, name, note: notes.join(', ') } : { road, offered: true, name };
+    notes.length > 0
+      ? { road, offered: true, name, note: notes.join(', ') }
+      : { road, offered: true, name };
   const inEditor = (road: Road, name: string, notes = asked): RoadAnswer =>
     refusal === undefined
       ? offered(road, name, notes)
@@ -104,7 +132,11 @@ function roadsOf(
       const isGranted = grantedOf(grants, [{ id: server, down: undefined }]).toolsets.length > 0;
       return isGranted
         ? offered(roadOf(member), tool.published)
-        : not(roadOf(member), 'the toolset is not granted', `Add ${server} to its toolsets in team.yaml.`);
+        : not(
+            roadOf(member),
+            'the toolset is not granted',
+            `Add ${server} to its toolsets in team.yaml.`,
+          );
     }),
   ];
 }

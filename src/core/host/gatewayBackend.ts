@@ -5,7 +5,12 @@ import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
 import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/versions.js';
 import { toolsetIn, type Catalogue, type Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
@@ -25,7 +30,10 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly subscription: Disposable;
   /** An unchanged toolset is the same object, so its served form can be kept. */
   private readonly servedOf = perObject((_: Toolset) => new Map<ClientKind, ServedToolset>());
-  private readonly together = new WeakMap<Catalogue, { readonly missing: string; readonly all: ServedToolset }>();
+  private readonly together = new WeakMap<
+    Catalogue,
+    { readonly missing: string; readonly all: ServedToolset }
+  >();
 
   readonly onDidChangeToolsets = this.emitter.event;
 
@@ -60,12 +68,16 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   whyGone(id: string): string {
     const server = this.host.snapshot.servers.find((each) => each.id === id);
-    return server ? whyNothing(server) : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
+    return server
+      ? whyNothing(server)
+      : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
   }
 
   private whyMissing(catalogue: Catalogue): string[] {
     const { snapshot } = this.host;
-    const missing = snapshot.servers.filter(({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id));
+    const missing = snapshot.servers.filter(
+      ({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id),
+    );
     return [...missing.map(whyNothing), ...fileErrors(snapshot)];
   }
 
@@ -81,19 +93,28 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const isToAll = call.toolset === everyToolset;
     const catalogueNow = (): Catalogue => this.host.catalogueFor(call.client?.listedFor);
     // Without a holder, the host says so, and records it.
-    const toolset = isToAll ? (holderOfTool(catalogueNow(), call.tool)?.id ?? everyToolset) : call.toolset;
+    const toolset = isToAll
+      ? (holderOfTool(catalogueNow(), call.tool)?.id ?? everyToolset)
+      : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind === 'error' && toolset === everyToolset)
-      return { ...outcome, message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' ') };
+      return {
+        ...outcome,
+        message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' '),
+      };
     if (outcome.kind !== 'result') return outcome;
     const { news, folder, result } = outcome;
     if (!isToAll && !news) return outcome;
     const catalogue = catalogueNow();
     const known = news && toolsetIn(catalogue, toolset);
-    const advice = known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
+    const advice =
+      known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
     return {
       ...outcome,
-      ...(isToAll && { toolset, result: taskIn(result) === undefined ? result : amongAll(result, toolset) }),
+      ...(isToAll && {
+        toolset,
+        result: taskIn(result) === undefined ? result : amongAll(result, toolset),
+      }),
       ...(news && { notes: [leaseNote(toolset, news, advice, folder)] }),
     };
   }
@@ -122,12 +143,17 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     return refused(errorCodes.resourceNotFound, message, { uri });
   }
 
-  private async requestOf(toolset: Toolset | undefined, request: ToolsetRequest): Promise<OtherOutcome> {
+  private async requestOf(
+    toolset: Toolset | undefined,
+    request: ToolsetRequest,
+  ): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
     const { kind, name } = namedIn(request);
     const uri = kind === 'resource' ? name : undefined;
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
-      return refused(errorCodes.resourceNotFound, `${said(id)} resource "${clipped(uri, 200)}".`, { uri });
+      return refused(errorCodes.resourceNotFound, `${said(id)} resource "${clipped(uri, 200)}".`, {
+        uri,
+      });
     }
     const prompt = toolset?.prompts.find(({ published }) => published === name);
     if (!toolset || (kind === 'prompt' && !prompt))
@@ -142,9 +168,13 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
   }
 
-  private async requestOfTask(request: ToolsetRequest, catalogue: Catalogue): Promise<OtherOutcome> {
+  private async requestOfTask(
+    request: ToolsetRequest,
+    catalogue: Catalogue,
+  ): Promise<OtherOutcome> {
     const { toolset: id, method, params, client } = request;
-    if (id !== everyToolset) return toolsetIn(catalogue, id) ? await this.host.request(request) : noTask;
+    if (id !== everyToolset)
+      return toolsetIn(catalogue, id) ? await this.host.request(request) : noTask;
     const task = taskOfServer(params['taskId']);
     if (!task || !toolsetIn(catalogue, task.server)) return noTask;
     const toolset = task.server;
@@ -154,7 +184,9 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       params: { ...params, taskId: task.taskId },
       client: client && method === watchTask ? toldAmongAll(client, toolset) : client,
     });
-    return outcome.kind === 'result' ? { ...outcome, toolset, result: amongAll(outcome.result, toolset) } : outcome;
+    return outcome.kind === 'result'
+      ? { ...outcome, toolset, result: amongAll(outcome.result, toolset) }
+      : outcome;
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -184,8 +216,13 @@ function withName(params: Fields, name: string | undefined): Fields {
   return isObject(ref) ? { ...params, ref: { ...ref, name } } : { ...params, name };
 }
 
-/** Two servers may use one id of a task, so here each begins with the id of its server, which holds no slash. */
-function taskOfServer(id: unknown): { readonly server: string; readonly taskId: string } | undefined {
+/**
+ * Two servers may use one id of a task, so here each begins with the id of its server, which holds
+ * no slash.
+ */
+function taskOfServer(
+  id: unknown,
+): { readonly server: string; readonly taskId: string } | undefined {
   const [, server, taskId] = /^([^/]*)\/(.*)$/s.exec(asText(id)) ?? [];
   return server === undefined || taskId === undefined ? undefined : { server, taskId };
 }
@@ -195,7 +232,10 @@ function amongAll<Said extends object>(said: Said, server: string): Said {
   return typeof taskId === 'string' ? { ...said, taskId: `${server}/${taskId}` } : said;
 }
 
-/** Returns the client as one server sees it. Messages about tasks reach it under their ids among all toolsets. */
+/**
+ * Returns the client as one server sees it. Messages about tasks reach it under their ids among all
+ * toolsets.
+ */
 function toldAmongAll(client: ServerClient, server: string): ServerClient {
   return {
     session: client.session,
@@ -206,7 +246,8 @@ function toldAmongAll(client: ServerClient, server: string): ServerClient {
       return client.isGone === true;
     },
     ask: (method, params, signal, options) => client.ask(method, params, signal, options),
-    tell: (method, params) => client.tell(method, method === taskChanged ? amongAll(params, server) : params),
+    tell: (method, params) =>
+      client.tell(method, method === taskChanged ? amongAll(params, server) : params),
     end: () => client.end?.(),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The façade of the core for the editor shell and the command line. Invariants: the catalogue is replaced in one step
- * and is always the publication of all registrations in file order; a snapshot has the facts of one moment.
+ * The façade of the core for the editor shell and the command line. Invariants: the catalogue is
+ * replaced in one step and is always the publication of all registrations in file order; a snapshot
+ * has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -20,12 +21,24 @@ import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../rec
 import { withoutDataUrls } from '../results/binaries.js';
 import { atOnce, inTurns, LoopShare } from '../base/turns.js';
 import { EnvFiles } from './envFiles.js';
-import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
+import {
+  errorResult,
+  failedCall,
+  notMade,
+  requestText,
+  stopped,
+  unknownTool,
+} from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/versions.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { completed, type Completed } from '../tools/override.js';
@@ -66,7 +79,8 @@ export class ToolsetHost implements Host, AdminDeps {
     const { services, settings, consent, signIns } = deps;
     this.activity = new Throttle(services.clock, activityMs, () => this.announceChange());
     this.envFiles = new EnvFiles(services.clock, () => void this.reapply());
-    const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
+    const reconsider = (): void =>
+      this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
     this.permission = new Permission(consent.toolPermissions, () => this.republish());
     this.parts = [
       this.activity,
@@ -85,7 +99,11 @@ export class ToolsetHost implements Host, AdminDeps {
       filteredTools: settings.filteredTools,
       drainLimitMs: settings.drainLimitMs ?? 30_000,
     };
-    this.publication = new Publication(deps, this.permission, (id) => this.units.get(id)?.published);
+    this.publication = new Publication(
+      deps,
+      this.permission,
+      (id) => this.units.get(id)?.published,
+    );
     this.onDidPublish = this.publication.onDidPublish;
   }
 
@@ -122,16 +140,24 @@ export class ToolsetHost implements Host, AdminDeps {
     if (this.disposed) return;
     this.sources = sources;
     const { configDeps, services, settings } = this.deps;
-    const applied = this.envFiles.whileReading((envFile) => this.config.apply(sources, { ...configDeps, envFile }));
+    const applied = this.envFiles.whileReading((envFile) =>
+      this.config.apply(sources, { ...configDeps, envFile }),
+    );
     this.refused = applied.refused.map(
-      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: services.clock.now() },
+      (file) =>
+        this.refused.find((earlier) => earlier.file === file) ?? {
+          file,
+          since: services.clock.now(),
+        },
     );
     const lists = settings.serverLists?.() ?? { allowed: undefined, denied: undefined };
     const { servers, problems } = withoutBarred(applied.model.servers, lists);
     this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
-    const used = this.servers.flatMap((one) => (one.kind === 'valid' ? secretsOf(one.definition.launch) : []));
+    const used = this.servers.flatMap((one) =>
+      one.kind === 'valid' ? secretsOf(one.definition.launch) : [],
+    );
     // The launch hashes do not show this: a reference may now give an earlier literal.
     const secrets = [...new Set(used)].filter((value) => !this.keptSecret.has(value));
     for (const value of secrets) this.keptSecret.add(value);
@@ -170,7 +196,8 @@ export class ToolsetHost implements Host, AdminDeps {
     }
     const seen = call.consented ?? tool?.original;
     const asked = sentFor(tool, call);
-    if (asked.kind === 'refused') return notMade.override(tool?.published ?? call.tool, asked.message);
+    if (asked.kind === 'refused')
+      return notMade.override(tool?.published ?? call.tool, asked.message);
     const permitted = tool && this.permission.permit(tool, withArguments(call, asked.arguments));
     if (tool && permitted !== true) {
       if (!(await permitted)) {
@@ -201,15 +228,26 @@ export class ToolsetHost implements Host, AdminDeps {
   private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset, conversation, signal } = request;
     const unit = this.units.get(toolset);
-    if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
+    if (!unit)
+      return {
+        kind: 'error',
+        code: errorCodes.invalidParams,
+        message: `There is no toolset "${toolset}".`,
+      };
     const { uri, taskId } = request.params;
-    const ofTask = isAboutTask(request.method) ? unit.servingOfTask(asText(taskId), conversation) : undefined;
+    const ofTask = isAboutTask(request.method)
+      ? unit.servingOfTask(asText(taskId), conversation)
+      : undefined;
     const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(conversation, request) : ready;
     const isRead = request.method === 'resources/read' && typeof uri === 'string';
     if ('pool' in ready && isRead) ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
-    return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
+    return {
+      kind: 'error',
+      code: errorCodes.server,
+      message: this.warned(requestText(request, outcome)),
+    };
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -237,7 +275,10 @@ export class ToolsetHost implements Host, AdminDeps {
     return this.known(server).facts.stoppedSince !== undefined;
   }
 
-  async restart(server: string, by: Parameters<ServerUnit['restart']>[0] = 'a person'): Promise<void> {
+  async restart(
+    server: string,
+    by: Parameters<ServerUnit['restart']>[0] = 'a person',
+  ): Promise<void> {
     this.askAgain(server);
     await this.known(server).restart(by);
   }
@@ -252,7 +293,9 @@ export class ToolsetHost implements Host, AdminDeps {
       await signIns.signIn(launch, browser, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      throw new Error(this.deps.services.redactor.redact((error as Error).message), { cause: error });
+      throw new Error(this.deps.services.redactor.redact((error as Error).message), {
+        cause: error,
+      });
     }
     await unit.start();
   }
@@ -279,7 +322,10 @@ export class ToolsetHost implements Host, AdminDeps {
     return redacted;
   }
 
-  private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
+  private async callTool(
+    { original, published, releases, tool }: ServedTool,
+    call: ToolsetCall,
+  ): Promise<ToolOutcome> {
     const { toolset, conversation } = call;
     if (releases !== undefined || toolset === adminId) {
       const input = releases === undefined ? call.arguments : { serverId: releases };
@@ -297,15 +343,24 @@ export class ToolsetHost implements Host, AdminDeps {
     }
   }
 
-  private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
+  private failed(
+    tool: Pick<ServedTool, 'published'>,
+    call: ToolsetCall,
+    failure: PoolFailure,
+  ): ToolOutcome {
     const isServed = this.units.get(call.toolset)?.serving !== undefined;
     const [text, kind, reason] = failedCall(call.toolset, tool.published, failure, isServed);
     const message = this.warned(text);
     // An app handles failed calls with its own words, and would show a result as a result.
-    return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
+    return call.fromApp
+      ? { kind: 'error', code: errorCodes.server, message }
+      : errorResult(message, kind, reason);
   }
 
-  /** A variable may be set by now, a folder made, or a program of the workspace installed. Other starts are not awaited. */
+  /**
+   * A variable may be set by now, a folder made, or a program of the workspace installed. Other
+   * starts are not awaited.
+   */
   private askAgain(server: string): void {
     const entry = this.servers.find(({ id }) => id === server);
     const { failure, serving } = this.units.get(server)?.facts ?? {};
@@ -321,7 +376,8 @@ export class ToolsetHost implements Host, AdminDeps {
   }
 
   private signInOf(server: ConfiguredServer): SignInStatus {
-    const status = server.kind === 'valid' ? this.deps.signIns?.statusOf(server.definition.launch) : undefined;
+    const status =
+      server.kind === 'valid' ? this.deps.signIns?.statusOf(server.definition.launch) : undefined;
     if (status?.kind !== 'needed') return status ?? { kind: 'none' };
     return { ...status, why: this.deps.services.redactor.redact(status.why) };
   }
@@ -343,7 +399,8 @@ export class ToolsetHost implements Host, AdminDeps {
     const { signIns } = this.deps;
     const server = this.servers.find((each) => each.id === id);
     if (!signIns) throw new Error('A sign-in cannot be stored here.');
-    if (server?.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
+    if (server?.kind !== 'valid')
+      throw new Error(`The entry of "${id}" has an error; see Problems.`);
     const { definition } = server;
     if (this.unitDeps.judge(definition).kind === 'pending')
       throw new Error(`"${id}" waits for approval. Approve it first.`);
@@ -406,11 +463,16 @@ function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome i
 }
 
 /** Returns the server's answer with repaired `data:` URLs (V1). */
-function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome | Promise<Outcome> {
+function plain<Outcome extends ToolOutcome | OtherOutcome>(
+  outcome: Outcome,
+): Outcome | Promise<Outcome> {
   if (outcome.kind !== 'result') return outcome;
   const { result: given } = outcome;
   const share = LoopShare.of(given);
-  const repaired = (result: object): Outcome => (result === given ? outcome : { ...outcome, result });
+  const repaired = (result: object): Outcome =>
+    result === given ? outcome : { ...outcome, result };
   const work = withoutDataUrls(given);
-  return share ? inTurns(work, share).then((result) => repaired(share.owns(result))) : repaired(atOnce(work));
+  return share
+    ? inTurns(work, share).then((result) => repaired(share.owns(result)))
+    : repaired(atOnce(work));
 }

@@ -10,7 +10,12 @@ import type { SecretStore, SignInBrowser, SignIns } from '../connections/http/oa
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../protocol/request.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { AppliedOverride, Catalogue } from '../tools/catalogue.js';
@@ -33,21 +38,33 @@ export interface Surroundings {
   readonly makeAgents?: MakeAgents;
 }
 
-/** A function is read whenever its value counts. By default agents see `mcp_admin`, and calls are recorded (H1b). */
+/**
+ * A function is read whenever its value counts. By default agents see `mcp_admin`, and calls are
+ * recorded (H1b).
+ */
 export interface HostSettings {
   readonly filteredTools: () => FilteredToolsReport;
   readonly trace?: () => boolean;
-  /** The time for calls in flight on a removed or changed server, in milliseconds (R4). The default is 30,000. */
+  /**
+   * The time for calls in flight on a removed or changed server, in milliseconds (R4). The default
+   * is 30,000.
+   */
   readonly drainLimitMs?: number;
   /** Returns the limit of live instances (L2). The default is 32. */
   readonly maxInstances?: () => number;
-  /** The number of starts at once without a waiting caller (P8). The default is the number of the machine's cores. */
+  /**
+   * The number of starts at once without a waiting caller (P8). The default is the number of the
+   * machine's cores.
+   */
   readonly startsAtOnce?: number;
   readonly serverLists?: () => ServerLists;
   /** The one server that counts (G6). By default all count. */
   readonly only?: string | undefined;
   readonly offersAdmin?: () => boolean;
-  /** Returns the start time of servers without one in their entry. By default they start with the window. */
+  /**
+   * Returns the start time of servers without one in their entry. By default they start with the
+   * window.
+   */
   readonly usualStart?: () => StartTime;
   readonly recordsCalls?: () => boolean;
 }
@@ -90,7 +107,10 @@ export interface Host {
   /** Fires after the snapshot was replaced, once for each turn of the event loop. */
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
-  /** Fires in that turn with the ids of toolsets that may have changed. An unchanged catalogue is the same object. */
+  /**
+   * Fires in that turn with the ids of toolsets that may have changed. An unchanged catalogue is
+   * the same object.
+   */
   readonly onDidPublish: Event<readonly string[]>;
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */
@@ -99,24 +119,38 @@ export interface Host {
   catalogueFor(conversation: string | undefined): Catalogue;
   /** Reads the files and applies them. Resolves like `setSources`. */
   reload(): Promise<void>;
-  /** Applies the present sources again, because a variable, a secret or another input has changed. */
+  /**
+   * Applies the present sources again, because a variable, a secret or another input has changed.
+   */
   reapply(): Promise<void>;
-  /** Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over. */
+  /**
+   * Takes all sources, in folder order. Resolves when every server has started or failed, or a
+   * later call took over.
+   */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(call: ToolsetCall): Promise<ToolOutcome>;
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
   noteListed(toolset: string | undefined, conversation: string | undefined): void;
-  /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
+  /**
+   * These are a person's actions. Each resolves when the state is reached, and rejects for an
+   * unknown id.
+   */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, conversation: string): Promise<boolean>;
-  /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
+  /**
+   * Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on
+   * activation.
+   */
   completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
-  /** Only this opens a browser. Rejects with a text for a person or the signal's reason, not for a failed start. */
+  /**
+   * Only this opens a browser. Rejects with a text for a person or the signal's reason, not for a
+   * failed start.
+   */
   signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
   /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
   signOut(server: string): Promise<void>;

@@ -1,12 +1,18 @@
 /**
- * Makes the catalogue of everything that serves, in file order, without denied tools (S4). Invariants: the catalogue is
- * replaced in one step and is a function of its input; an unchanged toolset stays the same object.
+ * Makes the catalogue of everything that serves, in file order, without denied tools (S4).
+ * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged
+ * toolset stays the same object.
  */
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
 import { isAboutApps, keyOf, mostReviewed, reviewedInstructions } from '../approval/offerPrints.js';
-import type { ChangedOffer, OfferChanges, OfferRef, ReviewedLaunch } from '../approval/offerPrints.js';
+import type {
+  ChangedOffer,
+  OfferChanges,
+  OfferRef,
+  ReviewedLaunch,
+} from '../approval/offerPrints.js';
 import type { ReviewedOffer, ReviewedOffers } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -21,13 +27,30 @@ import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
-import { byKey, pagesOf, resourcesToReview, reviewedIn, type Offered } from '../reconcile/offers.js';
+import {
+  byKey,
+  pagesOf,
+  resourcesToReview,
+  reviewedIn,
+  type Offered,
+} from '../reconcile/offers.js';
 import { enabledDefinition } from '../reconcile/plan.js';
 import { offersChanged, resourcesNotReviewed } from '../reconcile/problems.js';
 import type { OfferMemory, RememberedOffer, StandIn } from '../reconcile/remembered.js';
 import type { Serving } from '../reconcile/serving.js';
-import { toolsetIn, uriOf, type Catalogue, type ExcludedTool, type OfferedResource } from '../tools/catalogue.js';
-import type { OfferedTemplate, OfferedTool, PublishedResources, PublishedTool } from '../tools/catalogue.js';
+import {
+  toolsetIn,
+  uriOf,
+  type Catalogue,
+  type ExcludedTool,
+  type OfferedResource,
+} from '../tools/catalogue.js';
+import type {
+  OfferedTemplate,
+  OfferedTool,
+  PublishedResources,
+  PublishedTool,
+} from '../tools/catalogue.js';
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 import { Claims, noClaims, type Baselines } from '../tools/claims.js';
 import { ShortNames } from '../tools/editorNames.js';
@@ -74,7 +97,10 @@ export class Publication implements Disposable {
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue;
-    const catalogue = this.special.get(key) ?? { ...this.catalogue, toolsets: this.published(offerings).toolsets };
+    const catalogue = this.special.get(key) ?? {
+      ...this.catalogue,
+      toolsets: this.published(offerings).toolsets,
+    };
     this.special.set(key, catalogue);
     return catalogue;
   }
@@ -89,7 +115,9 @@ export class Publication implements Disposable {
     if (fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found.release?.published === tool) return found.release;
     const named = toolNamed(found, tool, clientKind);
-    return named || !client || !showsApps(client.capabilities) ? named : toolForApp(found, tool, clientKind);
+    return named || !client || !showsApps(client.capabilities)
+      ? named
+      : toolForApp(found, tool, clientKind);
   }
 
   shortName(server: string): string {
@@ -110,7 +138,11 @@ export class Publication implements Disposable {
     const claims = this.presentClaims();
     const { toolsets: next, problems } = this.published(offerings, claims);
     const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
-    this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems, claims)];
+    this.problems = [
+      ...changes,
+      ...problems,
+      ...this.problemsOfOne(conversations, problems, claims),
+    ];
     const before = this.catalogue.toolsets;
     const isForSome = this.hasOwnLists || conversations.size > 0;
     this.hasOwnLists = conversations.size > 0;
@@ -118,11 +150,16 @@ export class Publication implements Disposable {
     if (isForAll) {
       this.catalogue = { version: this.catalogue.version + 1, toolsets: next, claims };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.services.log.write('info', `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`);
+      this.deps.services.log.write(
+        'info',
+        `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`,
+      );
     }
     if (!isForAll && !isForSome) return;
     // A list of one conversation takes names from every toolset (N5).
-    const changed = [...before, ...next].filter((one) => isForSome || !before.includes(one) || !next.includes(one));
+    const changed = [...before, ...next].filter(
+      (one) => isForSome || !before.includes(one) || !next.includes(one),
+    );
     this.publications.fire([...new Set(changed.map(({ id }) => id))]);
   }
 
@@ -163,7 +200,9 @@ export class Publication implements Disposable {
       const rules = this.serving(server.id)?.definition ?? enabledDefinition(server);
       if (!rules) return [];
       const own = offerReview.baselinesOf(describeLaunch(rules));
-      const baselines = own.filter((one) => launchFor(rules, one.declared).fingerprint === one.fingerprint);
+      const baselines = own.filter(
+        (one) => launchFor(rules, one.declared).fingerprint === one.fingerprint,
+      );
       return [{ rules, baselines }];
     });
     const of = known.flatMap(({ rules, baselines }) => [
@@ -185,16 +224,28 @@ export class Publication implements Disposable {
     claims = this.catalogue.claims,
   ): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
     const { offerReview } = this.deps.consent;
-    const candidates = offerings.map((one) => candidateOf(one, this.shortName(one.server.id), offerReview));
+    const candidates = offerings.map((one) =>
+      candidateOf(one, this.shortName(one.server.id), offerReview),
+    );
     const admin = this.deps.settings.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
     const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf, claims);
     const before = this.catalogue.toolsets;
-    const next = [...toolsets.map((one) => this.withRelease(one)), ...(this.servers.length > 0 ? admin : [])];
-    return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
+    const next = [
+      ...toolsets.map((one) => this.withRelease(one)),
+      ...(this.servers.length > 0 ? admin : []),
+    ];
+    return {
+      toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one),
+      problems,
+    };
   }
 
-  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[], claims: Claims): Problem[] {
+  private problemsOfOne(
+    conversations: ReadonlySet<string>,
+    ofAll: readonly Problem[],
+    claims: Claims,
+  ): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
     return [...conversations].flatMap((conversation) =>
       this.published(this.offerings(conversation), claims)
@@ -210,7 +261,9 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
+    return this.permission.verdictOf(names).permission === 'deny'
+      ? toolset
+      : { ...toolset, release };
   }
 
   private allowedAdmin(): Toolset {
@@ -218,21 +271,34 @@ export class Publication implements Disposable {
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
       const { original, published } = tool;
       const { permission, pattern = published } = this.permission.verdictOf(tool);
-      if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
-      return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
+      if (permission === 'deny')
+        excluded.push({ original, reason: { kind: 'denied', pattern, published } });
+      return permission === 'deny'
+        ? []
+        : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
     return { ...adminToolset, tools, excluded };
   }
 }
 
 /** The names of the built-in tools. Only those of `mcp_admin` count as published. */
-function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
+function reservedNames(
+  shortNames: Iterable<string>,
+  offersAdmin: boolean,
+): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
-  return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
+  return {
+    has: (name) => adminNames.has(name) || releases.has(name),
+    size: offersAdmin ? adminNames.size : 0,
+  };
 }
 
 /** Leaves out changes if the person wants them held back. */
-function candidateOf({ server, facts, offered }: Offering, shortName: string, review?: OfferLedger): Candidate {
+function candidateOf(
+  { server, facts, offered }: Offering,
+  shortName: string,
+  review?: OfferLedger,
+): Candidate {
   const { definition, instructions: said, features } = facts;
   const { tools, appTools, excluded, prompts, resources } = offered.curated;
   const lists = { tools, appTools, excluded, prompts, resources, features };
@@ -247,8 +313,12 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
   const { listing } = offered;
-  const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, said, definition));
-  const changeOf = (kind: OfferRef['kind'], original: string) => changes.get(keyOf({ kind, original }));
+  const changes = review.changesOf(
+    launchFor(definition, declared),
+    reviewedOf(listing, said, definition),
+  );
+  const changeOf = (kind: OfferRef['kind'], original: string) =>
+    changes.get(keyOf({ kind, original }));
   const isSame = ({ original }: PublishedTool): boolean => !changeOf('tool', original);
   const kept = tools.flatMap(({ original }): ExcludedTool[] => {
     const change = changeOf('tool', original);
@@ -266,14 +336,23 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
 }
 
 /** Entries beyond the reviewed ones are held back too. */
-function withoutHeld(all: PublishedResources, listing: ToolListing, changes: OfferChanges): PublishedResources {
+function withoutHeld(
+  all: PublishedResources,
+  listing: ToolListing,
+  changes: OfferChanges,
+): PublishedResources {
   const seen = new Set(resourcesToReview(listing));
   const isHeld = (one: OfferedResource | OfferedTemplate): boolean =>
     !seen.has(one) || changes.has(keyOf(resourceRef(one)));
   const held = [...all.resources, ...all.templates].filter(isHeld).map(uriOf);
   if (held.length === 0) return all;
   const isKept = (one: OfferedResource | OfferedTemplate): boolean => !isHeld(one);
-  return { ...all, resources: all.resources.filter(isKept), templates: all.templates.filter(isKept), held };
+  return {
+    ...all,
+    resources: all.resources.filter(isKept),
+    templates: all.templates.filter(isKept),
+    held,
+  };
 }
 
 function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
@@ -300,21 +379,42 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
   return [...found.values()];
 }
 
-/** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
-export function launchFor(definition: ServerDefinition, declared = nothingDeclared): ReviewedLaunch {
+/**
+ * Some servers list more for clients that can do more, so each set of declared capabilities has its
+ * own baseline.
+ */
+export function launchFor(
+  definition: ServerDefinition,
+  declared = nothingDeclared,
+): ReviewedLaunch {
   const launch = describeLaunch(definition);
   if (declared === nothingDeclared) return launch;
-  const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
+  const fingerprint = createHash('sha256')
+    .update(`${launch.fingerprint} ${declared}`)
+    .digest('hex');
   return { ...launch, fingerprint, declared };
 }
 
 const nothingDeclared = capabilitiesKey({});
 
-/** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
-export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, redactor: Redactor): OfferMemory {
-  const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
+/**
+ * Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled
+ * (S3).
+ */
+export function offerMemory(
+  kept: KeptOffers,
+  review: OfferLedger | undefined,
+  redactor: Redactor,
+): OfferMemory {
+  const isHeld = (
+    definition: ServerDefinition,
+    { listing, instructions, declared }: RememberedOffer,
+  ): boolean => {
     if (review?.holdsBack() !== true) return false;
-    const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));
+    const changes = review.changesOf(
+      launchFor(definition, declared),
+      reviewedOf(listing, instructions, definition),
+    );
     return changes.size > 0;
   };
   return {
@@ -323,7 +423,9 @@ export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, r
       return offer && !isHeld(definition, offer) ? offer : undefined;
     },
     remember: (definition, offer) =>
-      kept.remember(describeLaunch(definition).fingerprint, offer, (text) => redactor.redact(text, text.length)),
+      kept.remember(describeLaunch(definition).fingerprint, offer, (text) =>
+        redactor.redact(text, text.length),
+      ),
     forget: (definition) => kept.forget(describeLaunch(definition).fingerprint),
   };
 }
@@ -345,11 +447,16 @@ function resourceRef(one: OfferedResource | OfferedTemplate): OfferRef {
   return { kind: 'resource', original: uriOf(one) };
 }
 
-const orderOf = perObject((tools: readonly OfferedTool[]): readonly SeenTool[] => tools.map(seenTool));
+const orderOf = perObject((tools: readonly OfferedTool[]): readonly SeenTool[] =>
+  tools.map(seenTool),
+);
 
 type Reviewable = readonly [ToolListing, instructions: string | undefined, ServerDefinition];
 
-const lastReviewed = new WeakMap<ToolListing, { readonly of: Reviewable; readonly offers: ReviewedOffers }>();
+const lastReviewed = new WeakMap<
+  ToolListing,
+  { readonly of: Reviewable; readonly offers: ReviewedOffers }
+>();
 
 /** The same object for the same offer, because each publication reads it several times (P10). */
 function reviewedOf(...of: Reviewable): ReviewedOffers {

@@ -19,7 +19,10 @@ import { entriesForApps, entriesForAppsOfAll, nameFor, toolsFor } from './client
 
 type Toolsets = Catalogue['toolsets'];
 
-/** Returns the tool at the server's own endpoint, or the tool of `mcp_admin` if the client's conversation reaches it. */
+/**
+ * Returns the tool at the server's own endpoint, or the tool of `mcp_admin` if the client's
+ * conversation reaches it.
+ */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
@@ -32,16 +35,27 @@ export function releaseAdvice(
   const name = releaseNameFor(clientKind);
   const admin = toolsets.find(({ id }) => id === adminId);
   if (!admin?.tools.some((tool) => tool.published === releaseNameFor())) return undefined;
-  return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, { serverId: toolset.id });
+  return clientKind === 'editor'
+    ? releaseByName(name, toolset.id)
+    : releaseByEnding(name, { serverId: toolset.id });
 }
 
-function ownRelease({ id, release, tools }: Toolset, clientKind: ClientKind): ServedTool | undefined {
+function ownRelease(
+  { id, release, tools }: Toolset,
+  clientKind: ClientKind,
+): ServedTool | undefined {
   if (clientKind !== 'agentHost') return clientKind === 'plain' ? release : undefined;
   const fits = release && agentHostName(id, release.published).length <= longestEditorId;
-  return fits && tools.every(({ editorName }) => editorName !== release.published) ? release : undefined;
+  return fits && tools.every(({ editorName }) => editorName !== release.published)
+    ? release
+    : undefined;
 }
 
-export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: ClientKind): ServedToolset {
+export function servedAlone(
+  toolset: Toolset,
+  toolsets: Toolsets,
+  clientKind: ClientKind,
+): ServedToolset {
   const { id, shortName, features, resources } = toolset;
   const release = ownRelease(toolset, clientKind);
   const tools = [...toolsFor(toolset, clientKind), ...(release ? [release] : [])];
@@ -49,11 +63,19 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   return {
     id,
     serverName: clientKind === 'plain' ? id : shortName,
-    instructions: instructionsOf(toolset, releaseAdvice(toolset, toolsets, { clientKind, sees: id })),
+    instructions: instructionsOf(
+      toolset,
+      releaseAdvice(toolset, toolsets, { clientKind, sees: id }),
+    ),
     tools: tools.map((tool) => servedTool(tool, clientKind)),
     appTools: entriesForApps(toolset, clientKind),
-    ...(promised.length > 0 && { promised: new Set(promised.map((tool) => nameFor(tool, clientKind))) }),
-    prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
+    ...(promised.length > 0 && {
+      promised: new Set(promised.map((tool) => nameFor(tool, clientKind))),
+    }),
+    prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({
+      ...prompt,
+      name: published,
+    })),
     resources: resources.resources,
     templates: resources.templates,
     features,
@@ -68,9 +90,22 @@ export function servedEmpty(
   clientKind: ClientKind,
 ): ServedToolset {
   const { id, trulyStateless } = server;
-  const nothing = { tools: [], prompts: [], resources: [], templates: [], features: toolsAlone, canGain: true };
+  const nothing = {
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    features: toolsAlone,
+    canGain: true,
+  };
   const serverName = clientKind === 'plain' ? id : shortName;
-  return { ...nothing, id, serverName, instructions: whyNothing(server), isLeased: trulyStateless !== true };
+  return {
+    ...nothing,
+    id,
+    serverName,
+    instructions: whyNothing(server),
+    isLeased: trulyStateless !== true,
+  };
 }
 
 /** The id of a task names its toolset. No other extension does, so they are left out. */
@@ -86,7 +121,10 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
-export function servedTogether(catalogue: Catalogue, missing: readonly string[] = []): ServedToolset {
+export function servedTogether(
+  catalogue: Catalogue,
+  missing: readonly string[] = [],
+): ServedToolset {
   const { toolsets, claims } = catalogue;
   const { prompts, resources, templates } = joined(toolsets, claims);
   const lists = { prompts, resources, templates };
@@ -97,7 +135,9 @@ export function servedTogether(catalogue: Catalogue, missing: readonly string[] 
   return {
     id: everyToolset,
     serverName: 'mcp-toolsets',
-    instructions: [...about, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
+    instructions:
+      [...about, ...missing].join('\n\n') ||
+      (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(catalogue).map(({ tool }) => tool),
     ...lists,
@@ -112,20 +152,28 @@ const nothingConfigured =
 
 /** Finds the toolset of a published tool, or else of a tool for apps. */
 export function holderOfTool(catalogue: Catalogue, name: string): Toolset | undefined {
-  const holder = catalogue.toolsets.find(({ tools }) => tools.some((tool) => tool.published === name));
+  const holder = catalogue.toolsets.find(({ tools }) =>
+    tools.some((tool) => tool.published === name),
+  );
   return holder ?? entriesForAppsOfAll(catalogue).find(({ tool }) => tool.name === name)?.toolset;
 }
 
 /** Returns the published name of a prompt, or the URI of a resource or a template, in a request. */
-export function namedIn({ method, params: { name, uri, ref } }: Pick<ToolsetRequest, 'method' | 'params'>) {
+export function namedIn({
+  method,
+  params: { name, uri, ref },
+}: Pick<ToolsetRequest, 'method' | 'params'>) {
   if (method === 'prompts/get') return { kind: 'prompt', name };
   if (method !== 'completion/complete' || !isObject(ref)) return { kind: 'resource', name: uri };
-  return ref['type'] === 'ref/prompt' ? { kind: 'prompt', name: ref['name'] } : { kind: 'resource', name: ref['uri'] };
+  return ref['type'] === 'ref/prompt'
+    ? { kind: 'prompt', name: ref['name'] }
+    : { kind: 'resource', name: ref['uri'] };
 }
 
 /**
- * Nobody else answers for a URI in a baseline, or for one made from a template in a baseline (N5c). Any other URI in no
- * list most likely belongs to the toolset with that app or a fitting template, so that comes first.
+ * Nobody else answers for a URI in a baseline, or for one made from a template in a baseline (N5c).
+ * Any other URI in no list most likely belongs to the toolset with that app or a fitting template,
+ * so that comes first.
  */
 export function holdersOf(
   catalogue: Catalogue,
@@ -136,7 +184,9 @@ export function holdersOf(
   if (typeof wanted !== 'string') return [];
   const { toolsets, claims } = catalogue;
   const [rightful] = claims.of('resource', wanted);
-  const claimants = new Set((rightful ? [rightful] : claims.ofUri(wanted)).map(({ server }) => server));
+  const claimants = new Set(
+    (rightful ? [rightful] : claims.ofUri(wanted)).map(({ server }) => server),
+  );
   if (claimants.size > 0) return toolsets.filter(({ id }) => claimants.has(id));
   const listed = toolsets.find(({ resources: { resources, templates } }) =>
     [...resources, ...templates].some((one) => uriOf(one) === wanted),
@@ -152,7 +202,9 @@ export function holdersOf(
 function holdersOfPrompt({ toolsets, claims }: Catalogue, name: unknown): readonly Toolset[] {
   const [claim] = claims.of('prompt', asText(name));
   const own = toolsets.filter(({ id }) => !claim || claim.server === id);
-  return own.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
+  return own
+    .filter(({ prompts }) => prompts.some(({ published }) => published === name))
+    .slice(0, 1);
 }
 
 function instructionsOf(toolset: Toolset, advice: string | undefined): string | undefined {
@@ -161,12 +213,17 @@ function instructionsOf(toolset: Toolset, advice: string | undefined): string | 
   return said + leaseInstructions(toolset.id, advice);
 }
 
-/** The editor receives readable text, not always the structured content that an output schema promises. */
+/**
+ * The editor receives readable text, not always the structured content that an output schema
+ * promises.
+ */
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
   if (clientKind !== 'plain') delete served.outputSchema;
-  // The editor asks about every tool without this hint. Ours stays, because the editor may be set to ask nothing.
-  if (clientKind === 'editor' && tool.isAsked) served.annotations = { ...served.annotations, readOnlyHint: true };
+  // The editor asks about every tool without this hint. Ours stays, because the editor may be set
+  // to ask nothing.
+  if (clientKind === 'editor' && tool.isAsked)
+    served.annotations = { ...served.annotations, readOnlyHint: true };
   // Here it is called like any other.
   if (needsTask(served)) delete served.execution;
   return served;

@@ -1,9 +1,10 @@
 /**
- * Applies the lists by which an organisation allows and denies MCP servers in the editor, `chat.mcp.allowedServers` and
- * `chat.mcp.deniedServers`, to the servers behind the toolsets (S1), because the editor does not see these. An entry
- * names a server by `serverName`, `serverUrl` (with `*` for any text) or `serverCommand`, as in VS Code 1.139.1.
- * The output of a value command is unknown before it runs (C2). A server with one in a word or an address is barred by
- * each denial that can fit, and allowed only by its id.
+ * Applies the lists by which an organisation allows and denies MCP servers in the editor,
+ * `chat.mcp.allowedServers` and `chat.mcp.deniedServers`, to the servers behind the toolsets (S1),
+ * because the editor does not see these. An entry names a server by `serverName`, `serverUrl` (with
+ * `*` for any text) or `serverCommand`, as in VS Code 1.139.1. The output of a value command is
+ * unknown before it runs (C2). A server with one in a word or an address is barred by each denial
+ * that can fit, and allowed only by its id.
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
@@ -34,21 +35,34 @@ export function withoutBarred(
 }
 
 /** Returns the setting that bars a server. A denial counts more than an allowance. */
-function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists): string | undefined {
+function barredBy(
+  definition: ServerDefinition,
+  { allowed, denied }: ServerLists,
+): string | undefined {
   const isNamed = namingOf(definition);
   if (entriesOf(denied)?.some((entry) => isNamed(entry, true))) return 'chat.mcp.deniedServers';
   const permits = entriesOf(allowed);
-  return permits && !permits.some((entry) => isNamed(entry, false)) ? 'chat.mcp.allowedServers' : undefined;
+  return permits && !permits.some((entry) => isNamed(entry, false))
+    ? 'chat.mcp.allowedServers'
+    : undefined;
 }
 
-/** Returns undefined if there is no list. An entry that names a server in no way, or in two, is left out. */
+/**
+ * Returns undefined if there is no list. An entry that names a server in no way, or in two, is left
+ * out.
+ */
 function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const ways = ['serverName', 'serverUrl', 'serverCommand'];
-  return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
+  return list
+    .filter(isObject)
+    .filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
 }
 
-/** @param unknown the answer if it depends on the output of a value command, or if the address is too long to match */
+/**
+ * @param unknown the answer if it depends on the output of a value command, or if the address is
+ * too long to match
+ */
 type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
 
 function namingOf({ id, launch }: ServerDefinition): Naming {
@@ -60,7 +74,9 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
       return printerOf(launch.url) ? unknown : matchesUrl(serverUrl, launch.url.value, unknown);
     }
     if (!Array.isArray(serverCommand) || serverCommand.length !== named.length) return false;
-    return named.every((word, index) => (printerOf(word) ? unknown : word.value === serverCommand[index]));
+    return named.every((word, index) =>
+      printerOf(word) ? unknown : word.value === serverCommand[index],
+    );
   };
 }
 

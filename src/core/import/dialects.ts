@@ -1,4 +1,7 @@
-/** The table of programs (C6a). Import guesses nothing beyond the row of a program, but names the key in the report. */
+/**
+ * The table of programs (C6a). Import guesses nothing beyond the row of a program, but names the
+ * key in the report.
+ */
 import path from 'node:path';
 import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
@@ -10,7 +13,10 @@ type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | '
 
 export interface Dialect {
   readonly program: string;
-  /** In the workspace (`./`), at home (`~/`), in a folder of the machine (`$…/`) or anywhere. `*` begins a name. */
+  /**
+   * In the workspace (`./`), at home (`~/`), in a folder of the machine (`$…/`) or anywhere. `*`
+   * begins a name.
+   */
   readonly files: readonly string[];
   /** The keys above the servers. `/` separates nested keys. */
   readonly at: readonly string[];
@@ -20,7 +26,10 @@ export interface Dialect {
   readonly prefersUrl: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
-  /** Keys outside the servers, nested by `/`, that limit their tools or times and have no counterpart. */
+  /**
+   * Keys outside the servers, nested by `/`, that limit their tools or times and have no
+   * counterpart.
+   */
   readonly beside: readonly string[];
 }
 
@@ -29,22 +38,49 @@ const shell: readonly Syntax[] = ['${env:NAME}', '${NAME}'];
 const dollar: readonly Syntax[] = [...shell, '$NAME'];
 const every: readonly Syntax[] = [...dollar, '{env:NAME}', '{{ NAME }}', '%NAME%'];
 
-const milliseconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1, limits });
-const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key, unitMs: 1000, limits });
+const milliseconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({
+  key,
+  unitMs: 1,
+  limits,
+});
+const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({
+  key,
+  unitMs: 1000,
+  limits,
+});
 
 /** A row without `references` accepts every syntax, because the program documents none. */
 function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
-  const usual = { references: every, timeLimits: [], prefersUrl: false, hasSettings: false, beside: [] };
+  const usual = {
+    references: every,
+    timeLimits: [],
+    prefersUrl: false,
+    hasSettings: false,
+    beside: [],
+  };
   return { program, files, at: ['mcpServers', 'servers'], ...usual, ...more };
 }
 
-const ofTools = ['tools/core', 'tools/allowed', 'tools/exclude', 'coreTools', 'allowedTools', 'excludeTools'];
+const ofTools = [
+  'tools/core',
+  'tools/allowed',
+  'tools/exclude',
+  'coreTools',
+  'allowedTools',
+  'excludeTools',
+];
 const besideGemini = [...ofTools, 'permissions', 'policyPaths'];
 
 const settings = { hasSettings: true } as const;
 const callMs = { timeLimits: [milliseconds('timeout', 'call')] } as const;
 const callSeconds = { timeLimits: [seconds('timeout', 'call')] } as const;
-const gemini = { ...settings, beside: besideGemini, prefersUrl: true, references: dollar, ...callMs };
+const gemini = {
+  ...settings,
+  beside: besideGemini,
+  prefersUrl: true,
+  references: dollar,
+  ...callMs,
+};
 
 export const dialects = {
   'claude-desktop': row(
@@ -52,7 +88,10 @@ export const dialects = {
     ['$programs/Claude/claude_desktop_config.json', 'claude_desktop_config.json'],
     { ...settings, references: [] },
   ),
-  'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], { references: shell, ...callMs }),
+  'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], {
+    references: shell,
+    ...callMs,
+  }),
   cursor: row('Cursor', ['./.cursor/mcp.json', '~/.cursor/mcp.json'], { references: editor }),
   vscode: row('VS Code', ['./.vscode/mcp.json', '$user/mcp.json', 'User/profiles/*/mcp.json'], {
     at: ['servers', 'mcpServers', 'mcp/servers', 'mcp/mcpServers'],
@@ -104,14 +143,25 @@ export const dialects = {
   ),
   'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], gemini),
   'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], gemini),
-  'copilot-cli': row('Copilot CLI', ['./.github/mcp.json', '~/.copilot/mcp-config.json', 'mcp-config.json'], {
-    references: dollar,
-    ...callMs,
-  }),
-  windsurf: row('Windsurf', ['~/.codeium/windsurf/mcp_config.json', './.windsurf/mcp.json', 'mcp_config.json'], {
-    references: editor,
-  }),
-  antigravity: row('Antigravity', ['~/.gemini/config/mcp_config.json', '~/.gemini/antigravity/mcp_config.json']),
+  'copilot-cli': row(
+    'Copilot CLI',
+    ['./.github/mcp.json', '~/.copilot/mcp-config.json', 'mcp-config.json'],
+    {
+      references: dollar,
+      ...callMs,
+    },
+  ),
+  windsurf: row(
+    'Windsurf',
+    ['~/.codeium/windsurf/mcp_config.json', './.windsurf/mcp.json', 'mcp_config.json'],
+    {
+      references: editor,
+    },
+  ),
+  antigravity: row('Antigravity', [
+    '~/.gemini/config/mcp_config.json',
+    '~/.gemini/antigravity/mcp_config.json',
+  ]),
   zed: row('Zed', ['./.zed/settings.json', '$config/zed/settings.json'], {
     ...settings,
     at: ['context_servers'],
@@ -120,7 +170,12 @@ export const dialects = {
   }),
   continue: row(
     'Continue',
-    ['~/.continue/config.yaml', '~/.continue/config.json', '.continue/mcpServers/*', '.continue/*.yaml'],
+    [
+      '~/.continue/config.yaml',
+      '~/.continue/config.json',
+      '.continue/mcpServers/*',
+      '.continue/*.yaml',
+    ],
     {
       ...settings,
       at: ['mcpServers', 'experimental/modelContextProtocolServers'],
@@ -128,12 +183,16 @@ export const dialects = {
       timeLimits: [milliseconds('connectionTimeout', 'connect')],
     },
   ),
-  goose: row('Goose', ['$config/goose/config.yaml', '$programs/Block/goose/config/config.yaml', 'goose/*.yaml'], {
-    ...settings,
-    at: ['extensions'],
-    references: dollar,
-    ...callSeconds,
-  }),
+  goose: row(
+    'Goose',
+    ['$config/goose/config.yaml', '$programs/Block/goose/config/config.yaml', 'goose/*.yaml'],
+    {
+      ...settings,
+      at: ['extensions'],
+      references: dollar,
+      ...callSeconds,
+    },
+  ),
   librechat: row('LibreChat', ['./librechat.yaml'], {
     ...settings,
     references: ['{{ NAME }}', ...shell],
@@ -146,16 +205,29 @@ export const dialects = {
     references: dollar,
     beside: ['amp.mcpPermissions', 'amp.permissions'],
   }),
-  kiro: row('Kiro', ['./.kiro/settings/mcp.json', '~/.kiro/settings/mcp.json'], { references: shell }),
+  kiro: row('Kiro', ['./.kiro/settings/mcp.json', '~/.kiro/settings/mcp.json'], {
+    references: shell,
+  }),
   'amazon-q': row(
     'Amazon Q',
     ['./.amazonq/', '~/.aws/amazonq/']
-      .flatMap((folder) => ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name))
+      .flatMap((folder) =>
+        ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name),
+      )
       .concat('cli-agents/*.json'),
-    { ...settings, references: shell, ...callMs, beside: ['tools', 'allowedTools', 'toolAliases', 'toolsSettings'] },
+    {
+      ...settings,
+      references: shell,
+      ...callMs,
+      beside: ['tools', 'allowedTools', 'toolAliases', 'toolsSettings'],
+    },
   ),
   junie: row('Junie', ['./.junie/mcp/mcp.json', '~/.junie/mcp/mcp.json']),
-  trae: row('Trae', ['./.trae/mcp.json', '$programs/Trae/User/mcp.json', '$programs/Trae CN/User/mcp.json']),
+  trae: row('Trae', [
+    './.trae/mcp.json',
+    '$programs/Trae/User/mcp.json',
+    '$programs/Trae CN/User/mcp.json',
+  ]),
   warp: row('Warp', ['./.warp/.mcp.json', '~/.warp/.mcp.json']),
   crush: row('Crush', ['./crush.json', './.crush.json', '$config/crush/crush.json'], {
     ...settings,
@@ -173,7 +245,8 @@ export const importFormats = Object.keys(dialects) as ImportFormat[];
 /** The row for any other program: every syntax of references counts, and no number has a unit. */
 export const unknownProgram = row('another program', [], {
   ...settings,
-  // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to `mcpServers`.
+  // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to
+  // `mcpServers`.
   at: [
     'mcpServers',
     'amp.mcpServers',
@@ -213,7 +286,10 @@ export function formatOfContent(root: Table): ImportFormat | undefined {
 }
 
 export function looksLikeServer(value: unknown): boolean {
-  return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
+  return (
+    isObject(value) &&
+    ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value)
+  );
 }
 
 /** All paths are absolute, and `folders` are those of the workspace. */
@@ -225,23 +301,40 @@ interface Machine extends Readonly<Record<'appData' | 'configHome', string | und
 
 const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
 
-/** True if the editor starts the servers of a file too. It prefers them to toolsets of the same name (G3i). */
+/**
+ * True if the editor starts the servers of a file too. It prefers them to toolsets of the same name
+ * (G3i).
+ */
 export function isOfEditor(file: string, folders: readonly string[]): boolean {
-  return formatOfPath(file) === 'vscode' || folders.some((folder) => file === path.join(folder, '.mcp.json'));
+  return (
+    formatOfPath(file) === 'vscode' ||
+    folders.some((folder) => file === path.join(folder, '.mcp.json'))
+  );
 }
 
 /** Returns the files. The files of the workspace come first. */
 export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
   const config = configHome ?? path.join(home, '.config');
   const onWindows = platform === 'win32' ? (appData ?? path.join(home, 'AppData/Roaming')) : config;
-  const programs = platform === 'darwin' ? path.join(home, 'Library/Application Support') : onWindows;
+  const programs =
+    platform === 'darwin' ? path.join(home, 'Library/Application Support') : onWindows;
   // A remote editor has the files of its user in the last one.
   const ofEditors = editors.map((name) => path.join(programs, name));
-  const users = [...ofEditors, path.join(home, '.vscode-server/data')].map((each) => path.join(each, 'User'));
-  const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
+  const users = [...ofEditors, path.join(home, '.vscode-server/data')].map((each) =>
+    path.join(each, 'User'),
+  );
+  const bases = {
+    './': folders,
+    '~/': [home],
+    '$programs/': [programs],
+    '$user/': users,
+    '$config/': [config],
+  };
   const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
   return Object.entries(bases).flatMap(([start, inFolders]) => {
-    const names = files.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
+    const names = files
+      .filter((file) => file.startsWith(start))
+      .map((file) => file.slice(start.length));
     return inFolders.flatMap((folder) => names.map((name) => path.join(folder, name)));
   });
 }

@@ -1,4 +1,7 @@
-/** Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the file. */
+/**
+ * Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the
+ * file.
+ */
 import { samePath } from '../base/paths.js';
 import { asFields, asList, isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -18,19 +21,34 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
   if (dialect === dialects['claude-code'] && isObject(root['projects']))
     off = claudeCode(root, folders, servers, notes);
   else if (places.length > 0) for (const place of places) add(valueAt(root, place), `\`${place}\``);
-  else add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
+  else
+    add(
+      Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))),
+      'the file',
+    );
   const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
   const hasOthers = dialect.hasSettings || root['numStartups'] !== undefined;
   for (const [key, value] of hasOthers ? [] : Object.entries(root)) {
     if (known.includes(key) || (places.length === 0 && isObject(value))) continue;
-    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
+    notes.push({
+      kind: 'skipped',
+      message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.`,
+    });
   }
   for (const key of dialect.beside.filter((each) => valueAt(root, each) !== undefined)) {
     const name = key.replaceAll('/', '.');
-    notes.push({ kind: 'lost', message: `\`${name}\` is next to the servers, and is not carried over.` });
+    notes.push({
+      kind: 'lost',
+      message: `\`${name}\` is next to the servers, and is not carried over.`,
+    });
   }
-  const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
-  const written = [...new Set(inputs)].flatMap((holder): unknown => (isObject(holder) ? holder['inputs'] : []));
+  const inputs = [
+    root,
+    ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/'))),
+  ];
+  const written = [...new Set(inputs)].flatMap((holder): unknown =>
+    isObject(holder) ? holder['inputs'] : [],
+  );
   return {
     servers: withTools(withSwitches(servers, root, off), root),
     notes,
@@ -48,8 +66,13 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
   if (dialect !== unknownProgram && own.length > 0) return own;
   // People also write the form of another program into the file.
   const [first, ...more] = unknownProgram.at.filter((place) => holdsServers(valueAt(root, place)));
-  for (const place of more.filter((other) => first !== undefined && !first.startsWith(`${other}/`))) {
-    notes.push({ kind: 'skipped', message: `\`${place}\`: \`${first}\` has servers too, and is used.` });
+  for (const place of more.filter(
+    (other) => first !== undefined && !first.startsWith(`${other}/`),
+  )) {
+    notes.push({
+      kind: 'skipped',
+      message: `\`${place}\`: \`${first}\` has servers too, and is used.`,
+    });
   }
   return first === undefined ? own.filter((place) => place === 'mcpServers') : [first];
 }
@@ -61,11 +84,17 @@ function valueAt(root: Table, place: string): unknown {
 
 function holdsServers(value: unknown): boolean {
   if (looksLikeServer(value)) return false;
-  const entries: unknown[] = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  const entries: unknown[] = Array.isArray(value)
+    ? value
+    : isObject(value)
+      ? Object.values(value)
+      : [];
   return entries.some((entry) => looksLikeServer(flattened(entry)));
 }
 
-/** Returns an entry without inner objects: Zed, Continue and Goose have them for parts of an entry. */
+/**
+ * Returns an entry without inner objects: Zed, Continue and Goose have them for parts of an entry.
+ */
 function flattened(entry: unknown): Table {
   if (!isObject(entry)) return {};
   const { config, transport, requestOptions, command, ...rest } = entry;
@@ -102,8 +131,16 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
   } else skip(`${place}: it is not an object.`);
 }
 
-/** Reads `~/.claude.json`. The servers of this project come before those of the user. Returns those that are off. */
-function claudeCode(root: Table, { folder }: ImportFolders, servers: RawServer[], notes: ImportNote[]): unknown[] {
+/**
+ * Reads `~/.claude.json`. The servers of this project come before those of the user. Returns those
+ * that are off.
+ */
+function claudeCode(
+  root: Table,
+  { folder }: ImportFolders,
+  servers: RawServer[],
+  notes: ImportNote[],
+): unknown[] {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   let off: unknown[] = [];
   for (const [project, raw] of Object.entries(asFields(root['projects']))) {
@@ -114,7 +151,9 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: RawServer[]
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
-          note(`${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`);
+          note(
+            `${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`,
+          );
       }
     } else if (isObject(raw['mcpServers']) && Object.keys(raw['mcpServers']).length > 0) {
       const names = Object.keys(raw['mcpServers']).map((id) => `\`${id}\``);
@@ -145,7 +184,11 @@ function inputOf({ description, password, default: given }: Table): Input {
 }
 
 /** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
-function withSwitches(servers: readonly RawServer[], { mcp }: Table, off: readonly unknown[]): RawServer[] {
+function withSwitches(
+  servers: readonly RawServer[],
+  { mcp }: Table,
+  off: readonly unknown[],
+): RawServer[] {
   const { allowed, excluded } = asFields(mcp);
   return servers.map((server) => {
     const isIn = (list: unknown): boolean => Array.isArray(list) && list.includes(server.id);
@@ -154,21 +197,34 @@ function withSwitches(servers: readonly RawServer[], { mcp }: Table, off: readon
   });
 }
 
-/** opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp switches them off. */
-function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': off }: Table): RawServer[] {
+/**
+ * opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp
+ * switches them off.
+ */
+function withTools(
+  servers: readonly RawServer[],
+  { tools, 'amp.tools.disable': off }: Table,
+): RawServer[] {
   const names: readonly unknown[] = asList(off);
   const patterns: readonly (readonly [string, unknown])[] = [
     ...Object.entries(asFields(tools)),
     ...names.map((name) => [asText(name).replace(/^mcp__(.+?)__/, '$1_'), false] as const),
   ];
   const inServer = (pattern: string, id: string): string | undefined =>
-    pattern.startsWith(`${id}_`) ? pattern.slice(id.length + 1) : pattern === `${id}*` ? '*' : undefined;
+    pattern.startsWith(`${id}_`)
+      ? pattern.slice(id.length + 1)
+      : pattern === `${id}*`
+        ? '*'
+        : undefined;
   const those = (id: string, state: boolean): string[] =>
     patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
   return servers.map(({ id, raw }) => {
     const disabledPatterns = those(id, false);
     const enabledPatterns = those(id, true);
     if (disabledPatterns.length === 0) return { id, raw };
-    return { id, raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) } };
+    return {
+      id,
+      raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) },
+    };
   });
 }

@@ -1,4 +1,7 @@
-/** Turns another program's file into entries (C6). Never throws; ids are free; every value is in an entry or a note. */
+/**
+ * Turns another program's file into entries (C6). Never throws; ids are free; every value is in an
+ * entry or a note.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -19,7 +22,9 @@ export interface ImportRequest {
   /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
   readonly existing?: ReadonlyMap<string, unknown>;
-  /** The names of variables and secrets that a new one must not get, unless it has the same value. */
+  /**
+   * The names of variables and secrets that a new one must not get, unless it has the same value.
+   */
   readonly held?: Held;
   readonly folders: ImportFolders;
 }
@@ -35,7 +40,14 @@ export function importServers(request: ImportRequest): Import {
 }
 
 function importWith(request: ImportRequest, variables: Variables): Import {
-  const { text, file, format: given, existing = new Map<string, unknown>(), held, folders } = request;
+  const {
+    text,
+    file,
+    format: given,
+    existing = new Map<string, unknown>(),
+    held,
+    folders,
+  } = request;
   const named = given ?? formatOfPath(file);
   const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
   const reading = readSource(text, form ?? 'json');
@@ -47,15 +59,20 @@ function importWith(request: ImportRequest, variables: Variables): Import {
   const row: Dialect = format === undefined ? unknownProgram : dialects[format];
   const { servers: written, inputs, isKnown, notes } = serversIn(reading.root, row, folders);
   if (format === undefined && !isKnown) return unknownFile('');
-  const dialect = inputs.size > 0 ? { ...row, references: [...row.references, '${input:ID}' as const] } : row;
+  const dialect =
+    inputs.size > 0 ? { ...row, references: [...row.references, '${input:ID}' as const] } : row;
   for (const key of reading.twice.toReversed()) {
-    notes.unshift({ kind: 'changed', message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.` });
+    notes.unshift({
+      kind: 'changed',
+      message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.`,
+    });
   }
   const servers: ImportedServer[] = [];
   const context = { dialect, inputs, folders, variables };
   const ids = new Set(existing.keys());
   for (const { id: name, raw } of written) {
-    const skip = (why: string): void => void notes.push({ kind: 'skipped', message: `\`${name}\`: ${why}.` });
+    const skip = (why: string): void =>
+      void notes.push({ kind: 'skipped', message: `\`${name}\`: ${why}.` });
     if (leadsBackHere(raw)) {
       skip('it leads to a toolset of MCP Toolsets itself');
       continue;
@@ -63,7 +80,9 @@ function importWith(request: ImportRequest, variables: Variables): Import {
     const trial = new Variables(held);
     const id = idsFor(name, ids).free;
     const wanted = new Translator(id, raw, { ...context, variables: trial }).translate();
-    const there = idsFor(name, existing).held.find((id) => wanted && isSame(existing.get(id), wanted, trial));
+    const there = idsFor(name, existing).held.find(
+      (id) => wanted && isSame(existing.get(id), wanted, trial),
+    );
     if (there !== undefined) {
       skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
       continue;
@@ -80,19 +99,31 @@ function importWith(request: ImportRequest, variables: Variables): Import {
     for (const note of translator.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
-    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
+    notes.push({
+      kind: 'skipped',
+      message: `The file has no servers in the form of ${dialect.program}.`,
+    });
   }
   // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const used = JSON.stringify(servers);
-  const secrets = [...variables.secrets].filter(([secret]) => used.includes(`"secret":"${secret}"`));
+  const secrets = [...variables.secrets].filter(([secret]) =>
+    used.includes(`"secret":"${secret}"`),
+  );
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
-/** True if an earlier import wrote the entry, perhaps with other names or with variables in place of secrets. */
+/**
+ * True if an earlier import wrote the entry, perhaps with other names or with variables in place of
+ * secrets.
+ */
 function isSame(existing: unknown, entry: ImportedEntry, { referred }: Variables): boolean {
   const named = (key: string, value: unknown): unknown =>
-    (key === 'env' || key === 'secret') && typeof value === 'string' && !referred.has(value.toUpperCase()) ? '' : value;
+    (key === 'env' || key === 'secret') &&
+    typeof value === 'string' &&
+    !referred.has(value.toUpperCase())
+      ? ''
+      : value;
   const [there, wanted] = [existing, plainEntry(entry)].map((each): unknown =>
     JSON.parse(JSON.stringify(each ?? null, named).replaceAll('"secret":', '"env":')),
   );
@@ -110,7 +141,10 @@ function unknownFile(before: string): Import {
   return { kind: 'unreadable', reason: reason.trim() };
 }
 
-/** Returns an entry of the person with its secrets replaced as in an import, or undefined if that is impossible. */
+/**
+ * Returns an entry of the person with its secrets replaced as in an import, or undefined if that is
+ * impossible.
+ */
 export function withSecretsApart(
   id: string,
   entry: Readonly<Record<string, unknown>>,
@@ -123,7 +157,10 @@ export function withSecretsApart(
   return made && { entry: made, secrets: variables.secrets };
 }
 
-/** Returns the first free id for a server, and the first 16 ids that an earlier import may have given it. */
+/**
+ * Returns the first free id for a server, and the first 16 ids that an earlier import may have
+ * given it.
+ */
 function idsFor(written: string, taken: Pick<ReadonlySet<string>, 'has'>) {
   const plain =
     written

@@ -3,7 +3,12 @@ import type { TextEdit } from '../yaml/edits.js';
 
 export type ImportedValue =
   | string
-  | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
+  | {
+      readonly prefix?: string;
+      readonly env: string;
+      readonly suffix?: string;
+      readonly default?: string;
+    }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
 export type ImportedTable = Readonly<Record<string, ImportedValue>>;
@@ -24,7 +29,10 @@ export type ImportedEntry = {
 
 export type ImportedServer = Readonly<{ id: string; written: string; entry: ImportedEntry }>;
 
-/** `set` is for the person to do, `changed` is written otherwise, `lost` has no counterpart. None quotes a secret. */
+/**
+ * `set` is for the person to do, `changed` is written otherwise, `lost` has no counterpart. None
+ * quotes a secret.
+ */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
   /** The new id of the server. It is absent for the whole file and for a skipped server. */
@@ -45,6 +53,7 @@ export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: 
 /** A change of a file, to be shown and then written. `reason` is a phrase. */
 export type Plan<Beside> =
   | { readonly kind: 'impossible'; readonly reason: string }
-  | (Beside & Readonly<{ kind: 'planned'; edits: readonly TextEdit[]; after: string; report: string }>);
+  | (Beside &
+      Readonly<{ kind: 'planned'; edits: readonly TextEdit[]; after: string; report: string }>);
 
 export type ImportFolders = Readonly<Record<'folder' | 'home', string>>;

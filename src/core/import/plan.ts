@@ -1,4 +1,7 @@
-/** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
+/**
+ * Plans an import as a change of the config file, with a report for the person. Everything here is
+ * pure.
+ */
 import { addServers } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
 import { applyEdits } from '../yaml/edits.js';
@@ -11,17 +14,30 @@ type ImportPlan = Plan<{ readonly imported: Imported }>;
 
 interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;
-  /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
+  /**
+   * The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist.
+   */
   readonly config: string | undefined;
   /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
   readonly valueOf: Held;
 }
 
-export function planImport({ config, label, isOfEditor, valueOf, ...request }: PlanRequest): ImportPlan {
+export function planImport({
+  config,
+  label,
+  isOfEditor,
+  valueOf,
+  ...request
+}: PlanRequest): ImportPlan {
   const existing = serverValues(config ?? '');
-  const imported = importServers({ ...request, ...(existing && { existing }), held: heldIn(config, valueOf) });
-  if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
+  const imported = importServers({
+    ...request,
+    ...(existing && { existing }),
+    held: heldIn(config, valueOf),
+  });
+  if (imported.kind === 'unreadable')
+    return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
   if (!edits) {
     const reason = existing
@@ -30,10 +46,19 @@ export function planImport({ config, label, isOfEditor, valueOf, ...request }: P
     return { kind: 'impossible', reason };
   }
   const after = applyEdits(config ?? '', edits);
-  return { kind: 'planned', imported, edits, after, report: reportText(label, imported, isOfEditor) };
+  return {
+    kind: 'planned',
+    imported,
+    edits,
+    after,
+    report: reportText(label, imported, isOfEditor),
+  };
 }
 
-/** The value of a name in the config file counts as unknown, because it may come from another place later. */
+/**
+ * The value of a name in the config file counts as unknown, because it may come from another place
+ * later.
+ */
 export function heldIn(config: string | undefined, valueOf: Held): Held {
   const names = new Set([...(serverValues(config ?? '')?.values() ?? [])].flatMap(namesIn));
   return (name, isInput) => (names.has(name) ? '' : valueOf(name, isInput));
@@ -53,19 +78,25 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
   ['skipped', 'Not imported'],
 ];
 
-/** Returns the report of an import in Markdown, for terminals too. @param file its name for a person */
+/**
+ * Returns the report of an import in Markdown, for terminals too. @param file its name for a person
+ */
 export function reportText(file: string, { servers, notes }: Imported, isOfEditor = false): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
   const section = (heading: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : ['', `## ${heading}`, '', ...items.map((item) => `- ${item}`)];
   const why = 'As long as they are there, the editor uses them, not the toolsets.';
-  const after = isOfEditor && servers.length > 0 ? [`Remove these servers from ${file}. ${why}`] : [];
-  const textOf = ({ server, message }: ImportNote): string => (server === undefined ? '' : `\`${server}\`: `) + message;
+  const after =
+    isOfEditor && servers.length > 0 ? [`Remove these servers from ${file}. ${why}`] : [];
+  const textOf = ({ server, message }: ImportNote): string =>
+    (server === undefined ? '' : `\`${server}\`: `) + message;
   const lines = [
     servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`,
     ...section('To do after the import', after),
-    ...headings.flatMap(([kind, heading]) => section(heading, notes.filter((note) => note.kind === kind).map(textOf))),
+    ...headings.flatMap(([kind, heading]) =>
+      section(heading, notes.filter((note) => note.kind === kind).map(textOf)),
+    ),
   ];
   // Names and values of the file may have line breaks.
   return `${lines.map(oneLine).join('\n')}\n`;

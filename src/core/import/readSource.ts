@@ -1,4 +1,6 @@
-/** Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws. */
+/**
+ * Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws.
+ */
 import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject, type Fields } from '../base/isObject.js';
@@ -10,7 +12,10 @@ export type SourceForm = 'json' | 'toml' | 'yaml';
 
 type Source = Readonly<{ root: Fields; twice: readonly string[] }>;
 
-/** Returns the value with the paths of duplicate keys, of which the last counts, or a phrase for an unreadable text. */
+/**
+ * Returns the value with the paths of duplicate keys, of which the last counts, or a phrase for an
+ * unreadable text.
+ */
 export function readSource(source: string, form: SourceForm): Source | string {
   const text = withoutMark(source);
   if (form === 'toml') return readToml(text);
@@ -35,18 +40,24 @@ function readToml(text: string): Source | string {
   }
 }
 
-/** The last of duplicate keys counts. A decimal number that would be written in another way is a text, perhaps an id. */
+/**
+ * The last of duplicate keys counts. A decimal number that would be written in another way is a
+ * text, perhaps an id.
+ */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') {
     const { value, source } = node;
     const isDecimal = typeof value === 'number' && /^-?\d+(?:\.\d+)?$/.test(source);
     return isDecimal && String(value) !== source ? source : value;
   }
-  if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
+  if (node.kind === 'list')
+    return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
   const entries = new Map([...node.entries].map(([key, { value }]) => [key, value]));
   for (const { again } of node.duplicates) {
     entries.set(again.key, again.value);
     twice.push(path + again.key);
   }
-  return Object.fromEntries([...entries].map(([key, value]) => [key, lastOf(value, `${path}${key}.`, twice)]));
+  return Object.fromEntries(
+    [...entries].map(([key, value]) => [key, lastOf(value, `${path}${key}.`, twice)]),
+  );
 }

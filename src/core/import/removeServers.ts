@@ -1,4 +1,7 @@
-/** Removes imported servers from a JSON file of the editor (C6). Comments, order and layout of the rest stay. */
+/**
+ * Removes imported servers from a JSON file of the editor (C6). Comments, order and layout of the
+ * rest stay.
+ */
 import { parseTree, type Node } from 'jsonc-parser';
 import { difference } from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
@@ -12,7 +15,9 @@ export function planRemoval(text: string, names: readonly string[]) {
   const removed: string[] = [];
   let after = text;
   for (;;) {
-    const found = propertiesIn(after).find((property) => wanted.has(nameOf(property).toLowerCase()));
+    const found = propertiesIn(after).find((property) =>
+      wanted.has(nameOf(property).toLowerCase()),
+    );
     if (!found) return { names: removed, edits: difference(text, after), after };
     removed.push(nameOf(found));
     after = without(after, found);
@@ -21,8 +26,9 @@ export function planRemoval(text: string, names: readonly string[]) {
 
 function propertiesIn(text: string): Node[] {
   const root = parseTree(text, [], { allowTrailingComma: true });
-  return (root?.type === 'object' ? (root.children ?? []) : []).flatMap(({ children: [key, value] = [] }) =>
-    containers.has(key?.value) && value?.type === 'object' ? (value.children ?? []) : [],
+  return (root?.type === 'object' ? (root.children ?? []) : []).flatMap(
+    ({ children: [key, value] = [] }) =>
+      containers.has(key?.value) && value?.type === 'object' ? (value.children ?? []) : [],
   );
 }
 
@@ -41,7 +47,8 @@ function without(text: string, { offset, length, parent }: Node): string {
   let head = text.slice(0, isAlone || !beginsLine ? offset - before : offset);
   const earlier = parent?.children?.findLast((other) => other.offset < offset);
   // A comma before the end of a map is an error for many programs.
-  const last = comma === undefined && earlier ? commaBehind(text, earlier.offset + earlier.length) : undefined;
+  const last =
+    comma === undefined && earlier ? commaBehind(text, earlier.offset + earlier.length) : undefined;
   if (last !== undefined) head = head.slice(0, last) + head.slice(last + 1);
   return head + text.slice(isAlone ? end + behind.length : end);
 }

@@ -1,4 +1,6 @@
-/** Translates one server (C6): every key is in the entry or in a note, and no secret is in either. */
+/**
+ * Translates one server (C6): every key is in the entry or in a note, and no secret is in either.
+ */
 import path from 'node:path';
 import { asFields, asList, isObject, isTexts } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
@@ -51,7 +53,9 @@ export class Translator {
     raw: Table,
     private readonly context: TranslationContext,
   ) {
-    this.keys = new Keys(raw, (message, decides) => (decides ? this.lose(message) : this.note('lost', message)));
+    this.keys = new Keys(raw, (message, decides) =>
+      decides ? this.lose(message) : this.note('lost', message),
+    );
   }
 
   /** Returns undefined for a server that import skips. A note gives the reason. */
@@ -82,7 +86,10 @@ export class Translator {
   private userVariables(): (readonly [string, Input])[] {
     return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
       const { title, sensitive } = asFields(about);
-      return [name, { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined }];
+      return [
+        name,
+        { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined },
+      ];
     });
   }
 
@@ -93,8 +100,10 @@ export class Translator {
     const plain = word?.toLowerCase() ?? '';
     if (plain === 'stdio' || plain === 'local') return 'stdio';
     if (httpWords.includes(plain)) return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
-    if (word !== undefined) return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) return this.skip('it has a command and a URL.');
+    if (word !== undefined)
+      return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
+    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl)
+      return this.skip('it has a command and a URL.');
     if (hasUrl) return 'streamable_http';
     return hasCommand ? 'stdio' : this.skip('it has neither a command nor a URL.');
   }
@@ -103,7 +112,9 @@ export class Translator {
     const [command, ...args] = this.commandLine();
     if (command === undefined || command === '') return this.skip('it has no command.');
     if (holdsSecret(command)) {
-      return this.skip('its command holds a secret: write only the program into `command`, and the rest into `args`.');
+      return this.skip(
+        'its command holds a secret: write only the program into `command`, and the rest into `args`.',
+      );
     }
     const envFile = this.envFile(values);
     const written = this.keys.text(...cwdKeys);
@@ -112,7 +123,9 @@ export class Translator {
     const table = this.keys.table(...envKeys);
     values.ownVariables = table ?? {};
     if (isShell(command)) values.argumentSyntaxes = [];
-    const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
+    const imported = args.map((arg, index): ImportedValue =>
+      values.argument(arg, index, args[index - 1]),
+    );
     const env = values.env(table, this.keys.names('env_keys') ?? []);
     return {
       command: this.path(values, command, 'the command') ?? command,
@@ -140,14 +153,16 @@ export class Translator {
     const rest = typeof args === 'string' ? this.split(args, '`args`') : this.list(args, '`args`');
     const [first] = words;
     // Only paths have blanks in the name of a program.
-    const isLine = words.length === 1 && first !== undefined && /^[^\s/\\]+\s+\S/.test(first.trim());
+    const isLine =
+      words.length === 1 && first !== undefined && /^[^\s/\\]+\s+\S/.test(first.trim());
     return [...(isLine ? this.split(first, '`command`') : words), ...rest];
   }
 
   private list(value: unknown, what: string): string[] {
     const items = Array.isArray(value) ? value : value === undefined ? [] : [value];
     return items.flatMap((item: unknown, index) => {
-      if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') return [String(item)];
+      if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
+        return [String(item)];
       this.lose(`item ${index + 1} of ${what} is not a text, and is left out.`);
       return [];
     });
@@ -155,18 +170,26 @@ export class Translator {
 
   private split(line: string, what: string): string[] {
     const words = commandWords(line);
-    if (words) this.note('changed', `${what} was one text. It is split at its blanks into ${words.length} items.`);
+    if (words)
+      this.note(
+        'changed',
+        `${what} was one text. It is split at its blanks into ${words.length} items.`,
+      );
     else this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
     return words ?? [line];
   }
 
   private path(values: Values, written: string, what: string): string | undefined {
     if (holdsSecret(written)) {
-      return this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
+      return this.lose(
+        `${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`,
+      );
     }
     const found = values.path(written, what);
     if (found !== undefined) return found;
-    this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
+    this.lose(
+      `${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`,
+    );
     return written;
   }
 
@@ -197,8 +220,12 @@ export class Translator {
       const kept = allowed.filter((name) => !denied.includes(name));
       const patterns = kept.filter((name) => name.includes('*'));
       if (patterns.length > 0 && denied.length > 0) {
-        const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
-        this.lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
+        const [inside, out] = [patterns, denied].map((list) =>
+          list.map((name) => `\`${name}\``).join(', '),
+        );
+        this.lose(
+          `${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`,
+        );
       }
       return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
     }
@@ -227,7 +254,9 @@ export class Translator {
     }
     const lost = (message: string): void => this.note('lost', message);
     if (trustsAll)
-      lost('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
+      lost(
+        'there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.',
+      );
     if (modes.size > 0) {
       const setting = `\`"mcpToolsets.toolPermissions": ${JSON.stringify(Object.fromEntries(modes))}\``;
       lost(`permissions are a setting here: ${setting}, for the published names.`);
@@ -244,7 +273,8 @@ export class Translator {
       const ms = this.keys.duration(key, unitMs);
       if (ms === undefined) continue;
       const earlier = setBy.get(what);
-      if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
+      if (earlier)
+        this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
       setBy.set(what, key);
       limits[what] = durationText(ms);
       // Here, a call may take longer while it shows progress. There, it may not.
@@ -259,11 +289,18 @@ export class Translator {
       const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
       if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
-    named('lost', oauthKeys, 'most servers need none; see the key `oauth` for a client that is registered.');
+    named(
+      'lost',
+      oauthKeys,
+      'most servers need none; see the key `oauth` for a client that is registered.',
+    );
     const [foreign, how] =
       transport === 'stdio'
         ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
-        : [[...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'], 'is reached at a URL'];
+        : [
+            [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
+            'is reached at a URL',
+          ];
     named('lost', foreign, `this has no effect on a server that ${how}.`);
     named('changed', ['env_vars'], 'servers get the whole environment here.');
     named('lost', descriptive, 'descriptions are not kept here.');
@@ -293,13 +330,31 @@ function holdsSecret(text: string): boolean {
   return secretSpansOf(text).length > 0;
 }
 
-const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_tools', 'includeTools', 'tools'];
-const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
+const allowKeys = [
+  'enabled_tools',
+  'enabledTools',
+  'allowedTools',
+  'allowed_tools',
+  'includeTools',
+  'tools',
+];
+const denyKeys = [
+  'disabled_tools',
+  'disabledTools',
+  'deniedTools',
+  'excludeTools',
+  'excludedTools',
+];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-const permissionsOfModes = new Map<unknown, string>(Object.entries({ approve: 'allow', auto: 'allow', prompt: 'ask' }));
+const permissionsOfModes = new Map<unknown, string>(
+  Object.entries({ approve: 'allow', auto: 'allow', prompt: 'ask' }),
+);
 
-/** Reads the keys of one server by type. Each unread key and unusable value has a note, so import drops no key in silence. */
+/**
+ * Reads the keys of one server by type. Each unread key and unusable value has a note, so import
+ * drops no key in silence.
+ */
 class Keys {
   private readonly read = new Set<string>();
 
@@ -320,12 +375,15 @@ class Keys {
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
-    for (const other of others) this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
+    for (const other of others)
+      this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
     return key === undefined ? undefined : this.raw[key];
   }
 
   text(...keys: string[]): string | undefined {
-    const text = this.as(keys, 'a text', (value) => (typeof value === 'number' ? String(value) : textOf(value)));
+    const text = this.as(keys, 'a text', (value) =>
+      typeof value === 'number' ? String(value) : textOf(value),
+    );
     return text === '' ? undefined : text;
   }
 
@@ -344,14 +402,18 @@ class Keys {
   /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
     const isWord = (word: string, value: unknown): boolean => asText(value).toLowerCase() === word;
-    return this.as([key], '`true` or `false`', (value) => [true, false].find((one) => isWord(String(one), value)));
+    return this.as([key], '`true` or `false`', (value) =>
+      [true, false].find((one) => isWord(String(one), value)),
+    );
   }
 
   /** Returns milliseconds. @param unitMs the unit of a plain number */
   duration(key: string, unitMs: number): number | undefined {
     const value = this.take(key);
     if (value === undefined) return undefined;
-    const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
+    const isNumber =
+      typeof value === 'number' ||
+      (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : milliseconds(asText(value));
     if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
     if (!isNumber || ms >= 1000) return ms;
@@ -363,10 +425,16 @@ class Keys {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }
 
-  private as<Value>(keys: readonly string[], expected: string, read: (value: unknown) => Value): Value | undefined {
+  private as<Value>(
+    keys: readonly string[],
+    expected: string,
+    read: (value: unknown) => Value,
+  ): Value | undefined {
     const value = this.take(...keys);
     const key = keys.find((each) => isThere(this.raw[each]));
-    return value === undefined ? undefined : (read(value) ?? this.complain(`\`${key}\` is not ${expected}.`, true));
+    return value === undefined
+      ? undefined
+      : (read(value) ?? this.complain(`\`${key}\` is not ${expected}.`, true));
   }
 }
 

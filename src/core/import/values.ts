@@ -1,13 +1,24 @@
-/** The values of an imported server (C6): secrets and references become references here, with a note on what to set. */
+/**
+ * The values of an imported server (C6): secrets and references become references here, with a note
+ * on what to set.
+ */
 import type { Span } from '../base/readings.js';
 import { isSecret, secretSpansOf, withoutSecrets } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
 import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
-import { argumentSyntaxes, everySyntax, foreignReference, piecesOf } from '../config/foreignReferences.js';
+import {
+  argumentSyntaxes,
+  everySyntax,
+  foreignReference,
+  piecesOf,
+} from '../config/foreignReferences.js';
 import type { Piece, Syntax } from '../config/foreignReferences.js';
 
-/** Returns the value of a used name, empty if unknown; undefined if free. The environment counts only for inputs. */
+/**
+ * Returns the value of a used name, empty if unknown; undefined if free. The environment counts
+ * only for inputs.
+ */
 export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
@@ -50,7 +61,11 @@ function variableName(text: string): string {
 }
 
 /** An `input` of VS Code: a question to the person. A password has no default. */
-export type Input = Readonly<{ description: string; byDefault: string | undefined; isPassword: boolean }>;
+export type Input = Readonly<{
+  description: string;
+  byDefault: string | undefined;
+  isPassword: boolean;
+}>;
 
 export interface TranslationContext {
   readonly dialect: Dialect;
@@ -74,7 +89,10 @@ interface Slot {
 export class Values {
   /** True if the server starts in another folder, so `.` is not the workspace folder. */
   startsElsewhere = false;
-  /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
+  /**
+   * The `env` of the entry as written. A program like `mcp-remote` puts these variables into its
+   * arguments.
+   */
   ownVariables: Table = {};
   /** Empty for a shell. */
   argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
@@ -97,24 +115,45 @@ export class Values {
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
-  /** @param variables the variables of Codex by their headers; @param bearer the variable with a bearer token */
-  headers(table: Table | undefined, variables: Table, bearer: string | undefined): ImportedTable | undefined {
+  /**
+   * @param variables the variables of Codex by their headers; @param bearer the variable with a
+   * bearer token
+   */
+  headers(
+    table: Table | undefined,
+    variables: Table,
+    bearer: string | undefined,
+  ): ImportedTable | undefined {
     const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
-      wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
+      wanted: () =>
+        /^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`,
       secrets: (text) => {
         const scheme = /^(?:Bearer|Basic|Token)\s+/i.exec(text)?.[0] ?? '';
-        return isSecret(name, text.slice(scheme.length)) ? [{ start: scheme.length, end: text.length, name }] : [];
+        return isSecret(name, text.slice(scheme.length))
+          ? [{ start: scheme.length, end: text.length, name }]
+          : [];
       },
     });
     const key = 'env_http_headers';
-    const set = Object.entries(variables).map(([name, value]) => ({ name, variable: asText(value), prefix: '', key }));
+    const set = Object.entries(variables).map(([name, value]) => ({
+      name,
+      variable: asText(value),
+      prefix: '',
+      key,
+    }));
     if (bearer !== undefined) {
-      set.push({ name: 'Authorization', variable: bearer, prefix: 'Bearer ', key: 'bearer_token_env_var' });
+      set.push({
+        name: 'Authorization',
+        variable: bearer,
+        prefix: 'Bearer ',
+        key: 'bearer_token_env_var',
+      });
     }
     const written = Object.entries(table ?? {}).filter(([name]) => {
       const other = set.find((each) => each.name.toLowerCase() === name.toLowerCase());
-      if (other) this.note('lost', `header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
+      if (other)
+        this.note('lost', `header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
       return !other;
     });
     const headers = this.map(Object.fromEntries(written), slotOf);
@@ -150,12 +189,16 @@ export class Values {
     return pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
   }
 
-  private map(table: Table | undefined, slotOf: (name: string) => Slot): Record<string, ImportedValue> {
+  private map(
+    table: Table | undefined,
+    slotOf: (name: string) => Slot,
+  ): Record<string, ImportedValue> {
     const values: Record<string, ImportedValue> = {};
     for (const [name, value] of Object.entries(table ?? {})) {
       const slot = slotOf(name);
       if (value === undefined) continue;
-      if (value === null) this.note('lost', `${slot.where} has no value (\`null\`), so it is left out.`);
+      if (value === null)
+        this.note('lost', `${slot.where} has no value (\`null\`), so it is left out.`);
       else if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
       else values[name] = this.value(asText(value), slot);
     }
@@ -171,28 +214,45 @@ export class Values {
     const at = pieces.indexOf(only);
     const prefix = joined(pieces.slice(0, at));
     const suffix = joined(pieces.slice(at + 1));
-    if (references.length === 1 && slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0) {
+    if (
+      references.length === 1 &&
+      slot.secrets(prefix).length === 0 &&
+      slot.secrets(suffix).length === 0
+    ) {
       const place = { ...slot, prefix, suffix };
       if (only.kind === 'variable') return this.variable(only.name, only.fallback, place);
       if (only.kind === 'input') return this.input(only.id, place);
       if (only.kind === 'secret') return this.secret(only.name, place);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
-    const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
-    this.note('set', `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`);
+    const from = references
+      .map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``))
+      .join(' and ');
+    this.note(
+      'set',
+      `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`,
+    );
     return { env: name };
   }
 
   private variable(written: string, fallback: string | undefined, slot: Slot): ImportedValue {
     const { where } = slot;
     const isMistaken = isSecret('', written);
-    const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
+    const name = isMistaken
+      ? this.context.variables.name(slot.wanted(undefined), this.server, written)
+      : written;
     const byDefault = openDefault(name, fallback, slot);
     if (!isMistaken) this.context.variables.referred.add(name.toUpperCase());
     if (isMistaken) {
-      this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
+      this.note(
+        'set',
+        `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`,
+      );
     } else if (fallback !== undefined && byDefault === undefined) {
-      this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
+      this.note(
+        'set',
+        `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`,
+      );
     }
     return reference('env', name, slot, byDefault);
   }
@@ -203,7 +263,10 @@ export class Values {
     const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
     const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
-    this.note('set', `${todo} for ${slot.where}: the value that the other program asks for${what}.`);
+    this.note(
+      'set',
+      `${todo} for ${slot.where}: the value that the other program asks for${what}.`,
+    );
     if (isPassword) return reference('secret', name, slot);
     return reference('env', name, slot, openDefault(name, byDefault, slot));
   }
@@ -211,7 +274,10 @@ export class Values {
   private secret(name: string, slot: Slot): ImportedValue {
     const { dialect, variables } = this.context;
     const wanted = variables.name(name, this.server, `secret:${name}`);
-    this.note('set', `Enter the secret \`${wanted}\` for ${slot.where}: ${dialect.program} keeps it outside the file.`);
+    this.note(
+      'set',
+      `Enter the secret \`${wanted}\` for ${slot.where}: ${dialect.program} keeps it outside the file.`,
+    );
     return reference('secret', wanted, slot);
   }
 
@@ -224,38 +290,64 @@ export class Values {
     const [secret, ...more] = slot.secrets(text).filter((found) => !isReference(found));
     if (secret === undefined) {
       const foreign = foreignReference(text, syntaxes);
-      if (foreign && !(isArgument && foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
+      if (
+        foreign &&
+        !(isArgument && foreign.kind === 'variable' && foreign.name in this.ownVariables)
+      ) {
         const what = `\`${foreign.written}\` in ${slot.where}`;
-        this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
+        this.note(
+          'set',
+          `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`,
+        );
       }
       return text;
     }
     if (more.length > 0) {
       const name = variables.secret(slot.wanted(undefined), this.server, text);
-      this.note('set', `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`);
+      this.note(
+        'set',
+        `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`,
+      );
       return { secret: name };
     }
-    const name = variables.secret(slot.wanted(secret.name), this.server, text.slice(secret.start, secret.end));
+    const name = variables.secret(
+      slot.wanted(secret.name),
+      this.server,
+      text.slice(secret.start, secret.end),
+    );
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
     this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
     return reference('secret', name, { ...slot, prefix, suffix: text.slice(secret.end) });
   }
 
-  /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
+  /**
+   * Returns text for a reference in an argument if the entry sets the variable: the started program
+   * reads it.
+   */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument'))
+      return piece;
     const own = this.ownVariables[piece.name];
-    const pieces = typeof own === 'string' ? piecesOf(own, this.context.dialect.references) : [piece];
-    return pieces.every(({ kind }) => kind === 'text') ? { kind: 'text', text: piece.written } : piece;
+    const pieces =
+      typeof own === 'string' ? piecesOf(own, this.context.dialect.references) : [piece];
+    return pieces.every(({ kind }) => kind === 'text')
+      ? { kind: 'text', text: piece.written }
+      : piece;
   }
 
-  private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
+  private withFolders(
+    written: string,
+    { where, secrets }: Pick<Slot, 'where' | 'secrets'>,
+  ): Piece[] {
     const { dialect, folders } = this.context;
-    const found = piecesOf(written, dialect.references).map((piece) => this.unlessOwn(piece, where));
+    const found = piecesOf(written, dialect.references).map((piece) =>
+      this.unlessOwn(piece, where),
+    );
     const isHome = (piece: Piece): boolean =>
       piece.kind === 'home' || (piece.kind === 'variable' && piece.name === 'HOME' && hasOthers);
-    // A value has one variable at most, so `HOME` is written out next to another, as in `${HOME}/bin:${PATH}`.
+    // A value has one variable at most, so `HOME` is written out next to another, as in
+    // `${HOME}/bin:${PATH}`.
     const hasOthers = found.filter(({ kind }) => kind !== 'text').length > 1;
     let before = '';
     let changed = false;
@@ -263,28 +355,43 @@ export class Values {
       const isFolder = piece.kind === 'folder' || isHome(piece);
       changed ||= isFolder;
       const folder = this.startsElsewhere || before.endsWith('/') ? folders.folder : '.';
-      const next: Piece = isFolder ? { kind: 'text', text: isHome(piece) ? folders.home : folder } : piece;
+      const next: Piece = isFolder
+        ? { kind: 'text', text: isHome(piece) ? folders.home : folder }
+        : piece;
       before += next.kind === 'text' ? next.text : '*';
       return next;
     });
     if (changed) {
       const text = pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
       const shown =
-        text !== undefined && secrets(text).length === 0 ? `is \`${text}\` now` : 'has its folder written out';
+        text !== undefined && secrets(text).length === 0
+          ? `is \`${text}\` now`
+          : 'has its folder written out';
       this.note('changed', `${where} ${shown}, because values here do not refer to folders.`);
     }
     return pieces;
   }
 }
 
-/** Returns a default, unless the name of the variable or the place of the value makes it a secret. */
-function openDefault(variable: string, byDefault: string | undefined, slot: Slot): string | undefined {
+/**
+ * Returns a default, unless the name of the variable or the place of the value makes it a secret.
+ */
+function openDefault(
+  variable: string,
+  byDefault: string | undefined,
+  slot: Slot,
+): string | undefined {
   const { prefix = '', suffix = '', secrets } = slot;
   if (byDefault === undefined || isSecret(variable, byDefault)) return undefined;
   return secrets(prefix + byDefault + suffix).length === 0 ? byDefault : undefined;
 }
 
-function reference(kind: 'env' | 'secret', name: string, slot: Slot, byDefault?: string): ImportedValue {
+function reference(
+  kind: 'env' | 'secret',
+  name: string,
+  slot: Slot,
+  byDefault?: string,
+): ImportedValue {
   const { prefix = '', suffix = '' } = slot;
   return {
     ...(prefix !== '' && { prefix }),
@@ -298,7 +405,10 @@ function joined(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
+/**
+ * The longest name with the signs behind it. A text may have many secrets, so the search back has a
+ * limit.
+ */
 const longestSecretName = 100;
 
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */

@@ -1,6 +1,7 @@
 /**
- * One live MCP connection and the calls on it. Invariants: it ends once, and never idles out during a call; `end`
- * resolves after its process tree is gone; a lost call returns after the pool knows the death.
+ * One live MCP connection and the calls on it. Invariants: it ends once, and never idles out during
+ * a call; `end` resolves after its process tree is gone; a lost call returns after the pool knows
+ * the death.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -8,7 +9,14 @@ import { TransientMap } from '../base/transientMap.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
-import { logLevelRank, isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/versions.js';
+import {
+  logLevelRank,
+  isFinal,
+  taskChanged,
+  taskIn,
+  unwatchTask,
+  watchTask,
+} from '../protocol/versions.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import type { SlotHolder } from './limit.js';
 import { Subscriptions } from './serverConversations.js';
@@ -25,7 +33,10 @@ export type InstanceUse =
 
 interface InstanceDeps {
   readonly clock: Clock;
-  /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
+  /**
+   * Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by
+   * `reviewIdle`.
+   */
   readonly idleLimit: () => number;
   readonly onRest: () => void;
   readonly onOfferChanged: (offer: OfferKind) => void;
@@ -77,7 +88,8 @@ export class Instance implements SlotHolder {
       connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       connection.onDidUpdateTask((params) => void this.updateTask(params)),
       connection.onDidRenewSession(() => {
-        if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
+        if (this.use.kind === 'leased')
+          this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
         this.sendLogLevel();
       }),
@@ -95,13 +107,16 @@ export class Instance implements SlotHolder {
   }
 
   get idleSince(): number | undefined {
-    return this.isBusy || this.state.kind !== 'live' ? undefined : (this.lastCallAt ?? this.startedAt);
+    return this.isBusy || this.state.kind !== 'live'
+      ? undefined
+      : (this.lastCallAt ?? this.startedAt);
   }
 
   get waitsSince(): number | undefined {
     if (this.state.kind !== 'live' || this.tasks.size > 0) return undefined;
     let since = -Infinity;
-    for (const client of this.inFlight.values()) since = Math.max(since, client?.waitsSince ?? Infinity);
+    for (const client of this.inFlight.values())
+      since = Math.max(since, client?.waitsSince ?? Infinity);
     return Number.isFinite(since) ? since : undefined;
   }
 
@@ -142,8 +157,10 @@ export class Instance implements SlotHolder {
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
-    const send = (): Promise<ServerOutcome<Fields>> => this.whileInUse(client, () => this.connection.request(request));
-    const [followed, book] = method === watchTask ? [taskId, this.watched] : [uri, this.subscriptions];
+    const send = (): Promise<ServerOutcome<Fields>> =>
+      this.whileInUse(client, () => this.connection.request(request));
+    const [followed, book] =
+      method === watchTask ? [taskId, this.watched] : [uri, this.subscriptions];
     const isFollowed = method === watchTask || method === 'resources/subscribe';
     if (!isFollowed || typeof followed !== 'string' || !client) return send();
     // An update may come with the answer.
@@ -158,7 +175,9 @@ export class Instance implements SlotHolder {
     this.renewSubscriptions();
   }
 
-  /** Each subscriber reads again, because a change may have come while no connection was subscribed. */
+  /**
+   * Each subscriber reads again, because a change may have come while no connection was subscribed.
+   */
   private renewSubscriptions(): void {
     if (this.connection.capabilities.resources?.subscribe !== true) return;
     for (const uri of this.subscriptions.uris()) {
@@ -172,7 +191,8 @@ export class Instance implements SlotHolder {
       for (const uri of this.subscriptions.forget(client.session)) {
         void this.requestAside('resources/unsubscribe', { uri });
       }
-      for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
+      for (const taskId of this.watched.forget(client.session))
+        void this.requestAside(unwatchTask, { taskId });
     } else if (this.state.kind === 'live' && this.client?.session === client.session) {
       if (change === 'logLevel') this.setLogLevel(client);
       else this.connection.notify('notifications/roots/list_changed');
@@ -183,7 +203,9 @@ export class Instance implements SlotHolder {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
     // Without a status, an earlier notification may be lost.
-    const asked = params['status'] === undefined && (await this.requestAside('tasks/get', { taskId }, this.client));
+    const asked =
+      params['status'] === undefined &&
+      (await this.requestAside('tasks/get', { taskId }, this.client));
     const said = asked ? asked.kind === 'result' && asked.result : params;
     const task = said && said['status'] !== undefined ? said : undefined;
     if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
@@ -214,7 +236,8 @@ export class Instance implements SlotHolder {
       if (client && learning) await learning;
       const outcome = await send();
       if (outcome.kind !== 'lost') return outcome;
-      // A connection settles its calls before it reports its end. The next call of this caller must find another instance.
+      // A connection settles its calls before it reports its end. The next call of this caller must
+      // find another instance.
       if (this.connection.isOver) await this.ended;
       return this.state.kind === 'live' ? outcome : { kind: 'lost', cause: this.state.reason };
     } finally {
@@ -245,29 +268,49 @@ export class Instance implements SlotHolder {
     if (level !== undefined) void this.requestAside('logging/setLevel', { level });
   }
 
-  private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {
+  private requestAside(
+    method: string,
+    params: Fields,
+    client?: ServerClient,
+  ): Promise<ServerOutcome<Fields>> {
     const timeouts = { call: asideLimitMs, callMax: asideLimitMs };
-    return this.connection.request({ method, params, timeouts, signal: new AbortController().signal, client });
+    return this.connection.request({
+      method,
+      params,
+      timeouts,
+      signal: new AbortController().signal,
+      client,
+    });
   }
 
-  /** Ends now if it is idle, and otherwise with the last call or after `limitMs`. Resolves when it is gone. */
+  /**
+   * Ends now if it is idle, and otherwise with the last call or after `limitMs`. Resolves when it
+   * is gone.
+   */
   async drain(limitMs: number, reason: string): Promise<void> {
     // The subscriptions belong to its successor now.
     this.subscriptions = new Subscriptions();
     this.use = { kind: 'draining' };
     this.idleTimer?.dispose();
     if (!this.isBusy) return this.end(reason);
-    const limit = this.deps.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
+    const limit = this.deps.clock.after(
+      limitMs,
+      () => void this.end(`${reason}, and the drain limit has passed`),
+    );
     await this.ended;
     limit.dispose();
     return this.end(reason);
   }
 
-  /** May be called again. @param reason completes "the server … ended because" for the calls in flight */
+  /**
+   * May be called again. @param reason completes "the server … ended because" for the calls in
+   * flight
+   */
   end(reason: string, isDeath = false): Promise<void> {
     if (this.state.kind !== 'live') return this.state.closed;
     for (const listener of this.listeners) listener.dispose();
-    for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
+    for (const taskId of this.watched.uris())
+      for (const client of this.watched.take(taskId)) client.end?.();
     this.idleTimer?.dispose();
     const closed = this.connection.close();
     this.state = { kind: 'ended', reason, closed };
@@ -288,7 +331,8 @@ export class Instance implements SlotHolder {
     this.idleTimer = this.deps.clock.after(left, () => {
       // A subscribed session uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
-      else if (this.idleSince !== undefined) void this.end('nobody used it for longer than its idle limit');
+      else if (this.idleSince !== undefined)
+        void this.end('nobody used it for longer than its idle limit');
     });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps the instances of one server definition and their holders (L1, L2, L4). Invariants: two first calls of a
- * conversation at once make one instance; a draining or closed pool starts nothing for new calls; `close` resolves when
- * nothing of the pool is left.
+ * Keeps the instances of one server definition and their holders (L1, L2, L4). Invariants: two
+ * first calls of a conversation at once make one instance; a draining or closed pool starts nothing
+ * for new calls; `close` resolves when nothing of the pool is left.
  */
 import { orAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
@@ -17,7 +17,13 @@ import type {
   ToolCall,
   ToolOutcome,
 } from '../protocol/request.js';
-import { type ClientChange, covers, type Fields, type ServerClient, union } from '../protocol/client.js';
+import {
+  type ClientChange,
+  covers,
+  type Fields,
+  type ServerClient,
+  union,
+} from '../protocol/client.js';
 import { isAboutTask, taskIn } from '../protocol/versions.js';
 import type { PoolDeps } from './services.js';
 import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
@@ -87,7 +93,17 @@ export class InstancePool {
     // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
     const { timeouts, launch } = this.deps.definition();
-    const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
+    const timed = {
+      tool: original,
+      arguments: given,
+      meta,
+      signal,
+      onProgress,
+      client,
+      instance,
+      asTask,
+      timeouts,
+    };
     return this.use(conversation, call, async (instance) => {
       call.recording?.onSend(instance.id, given);
       const outcome = await instance.call(timed, published);
@@ -127,7 +143,10 @@ export class InstancePool {
     if (held) void this.retire(held, retiredLimitMs, 'the session of its conversation has ended');
   }
 
-  /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
+  /**
+   * Ends the conversation's lease or cancels its start. Resolves with false if the conversation has
+   * neither.
+   */
   async release(conversation: string, reason: string): Promise<boolean> {
     const starting = this.starts.of(conversation);
     void starting?.end();
@@ -198,40 +217,62 @@ export class InstancePool {
     if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
     if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
     const starting = this.start({ kind: 'leased', conversation, client }, client, signal);
-    // This is chained and not awaited: a later drain must find this call in flight when the start is done.
+    // This is chained and not awaited: a later drain must find this call in flight when the start
+    // is done.
     const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
       if (started.kind === 'started') return { outcome: send(started.instance) };
-      // The instance with more capabilities did not start, so the present shared one serves as far as it can.
+      // The instance with more capabilities did not start, so the present shared one serves as far
+      // as it can.
       const shared = this.only('shared');
       return shared ? { outcome: send(shared) } : started;
     });
     const first = (await orAborted(begun, signal)) ?? ({ kind: 'cancelled' } as const);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
-    return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
+    return signal.aborted
+      ? { kind: 'cancelled' }
+      : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  /** A pool with one shared instance starts that. The new instance replaces the one with the same use. */
-  start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+  /**
+   * A pool with one shared instance starts that. The new instance replaces the one with the same
+   * use.
+   */
+  start(
+    purpose: Purpose,
+    client?: ServerClient,
+    waiter?: RequestTerms['signal'],
+  ): Promise<StartOutcome> {
     if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, client, waiter);
     const { capabilities } = client ?? this.deps.services.expectedClient();
     return this.starts.start(purpose, capabilities, client, waiter);
   }
 
-  /** Returns the instance for a request, if no start is needed. Gives a free one to the conversation. */
-  private instanceFor(conversation: string, { client, instance }: RequestTerms): Instance | undefined {
+  /**
+   * Returns the instance for a request, if no start is needed. Gives a free one to the
+   * conversation.
+   */
+  private instanceFor(
+    conversation: string,
+    { client, instance }: RequestTerms,
+  ): Instance | undefined {
     if (this.isShared) return instance === undefined ? this.sharedFor(client) : this.only('shared');
     const held = this.holderOf(conversation);
     if (held || instance === 'held') return held;
     if (instance === 'any') return this.open;
     if (this.starts.of(conversation)) return undefined;
-    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
+    const fitting = [this.only('warm'), this.only('spare')].find(
+      (one) => one?.isOpen && knows(one.declared, client),
+    );
     if (fitting) this.hold(fitting, conversation, client);
     return fitting;
   }
 
-  /** Returns undefined if the client can do more than the shared instance knows, and another one can start. */
+  /**
+   * Returns undefined if the client can do more than the shared instance knows, and another one can
+   * start.
+   */
   private sharedFor(client: ServerClient | undefined): Instance | undefined {
     const shared = this.only('shared');
     const fits = !client || (shared && covers(shared.declared, client.capabilities));
@@ -253,7 +294,10 @@ export class InstancePool {
     if (purpose.kind === 'leased') return this.hold(instance, purpose.conversation, purpose.client);
     const isShared = purpose.kind === 'shared';
     const before = this.find((one) => one !== instance && one.use.kind === purpose.kind);
-    this.replace(before, isShared ? 'a client needed more capabilities' : 'another one took its place');
+    this.replace(
+      before,
+      isShared ? 'a client needed more capabilities' : 'another one took its place',
+    );
     instance.use = purpose;
     if (!isShared) return;
     instance.follow(this.deps.conversations.shared);
@@ -269,7 +313,10 @@ export class InstancePool {
     instance.follow(conversations.subscriptionsOf(conversation));
     // This comes before `takes`: only earlier conversations count.
     const { capabilities } = client ?? services.expectedClient();
-    this.starts.startAhead(capabilities, () => this.wantsSpare() && !this.only('spare') && !this.starts.ahead);
+    this.starts.startAhead(
+      capabilities,
+      () => this.wantsSpare() && !this.only('spare') && !this.starts.ahead,
+    );
     instance.news = conversations.takes(conversation, client);
     this.deps.onEvent({ kind: 'taken', instance });
     this.changed();
@@ -285,13 +332,15 @@ export class InstancePool {
   }
 
   private find(isMeant: (instance: Instance) => boolean): Instance | undefined {
-    for (const instance of this.instances) if (instance.phase === 'live' && isMeant(instance)) return instance;
+    for (const instance of this.instances)
+      if (instance.phase === 'live' && isMeant(instance)) return instance;
     return undefined;
   }
 
   private wantsSpare(): boolean {
     const { services, server, definition } = this.deps;
-    const isWanted = definition().spare !== 0 && services.conversations?.expectsMore(server) === true;
+    const isWanted =
+      definition().spare !== 0 && services.conversations?.expectsMore(server) === true;
     return isWanted && this.phase === 'open';
   }
 
@@ -319,7 +368,9 @@ export class InstancePool {
     await Promise.all([this.starts.endAhead(), spare && this.retire(spare, 0, reason)]);
   }
 
-  /** Lets no new call reach the instance, and ends it within the limit. A limit of 0 ends it now. */
+  /**
+   * Lets no new call reach the instance, and ends it within the limit. A limit of 0 ends it now.
+   */
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
     if (limitMs > 0) this.noteLoss(instance, reason);
     const ended = limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason);

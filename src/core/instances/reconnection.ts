@@ -1,6 +1,6 @@
 /**
- * Brings a dead instance back (X4), and gives up after the last delay until the next request for a start. One wait or
- * start at a time; after `dispose` nothing starts.
+ * Brings a dead instance back (X4), and gives up after the last delay until the next request for a
+ * start. One wait or start at a time; after `dispose` nothing starts.
  */
 import type { Disposable } from '../base/disposables.js';
 import type { Services } from './services.js';

@@ -4,7 +4,10 @@ import type { LeaseNews } from '../protocol/request.js';
 
 const mostConversations = 1_000;
 
-/** Why each conversation lost its instance of one server. The cause is empty while it has an instance. */
+/**
+ * Why each conversation lost its instance of one server. The cause is empty while it has an
+ * instance.
+ */
 interface Losses {
   get(conversation: string): string | undefined;
   set(conversation: string, cause: string): void;
@@ -36,7 +39,10 @@ export class ServerConversations {
     return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
-  /** Returns the news for the next result if the conversation lost its own instance, and all now share one. */
+  /**
+   * Returns the news for the next result if the conversation lost its own instance, and all now
+   * share one.
+   */
   givesUp(conversation: string): LeaseNews | undefined {
     const cause = this.losses.get(conversation) ?? '';
     if (cause === '') return undefined;
@@ -47,7 +53,10 @@ export class ServerConversations {
 
 const mostUris = 10_000;
 
-/** The subscriptions of sessions to resources or tasks. A new instance takes them over, because clients know none. */
+/**
+ * The subscriptions of sessions to resources or tasks. A new instance takes them over, because
+ * clients know none.
+ */
 export class Subscriptions {
   private readonly byUri = new Map<string, Map<object, ServerClient>>();
 
@@ -66,13 +75,16 @@ export class Subscriptions {
   }
 
   forget(session: object): string[] {
-    return [...this.byUri].flatMap(([uri, known]) => (known.has(session) && this.remove(uri, session) ? [uri] : []));
+    return [...this.byUri].flatMap(([uri, known]) =>
+      known.has(session) && this.remove(uri, session) ? [uri] : [],
+    );
   }
 
   /** Leaves out sessions that ended while no instance was there to notify. */
   uris(): string[] {
     for (const [uri, clients] of this.byUri) {
-      for (const { session, isGone } of clients.values()) if (isGone === true) this.remove(uri, session);
+      for (const { session, isGone } of clients.values())
+        if (isGone === true) this.remove(uri, session);
     }
     return [...this.byUri.keys()];
   }
@@ -91,7 +103,9 @@ export class Subscriptions {
     const { uri } = params;
     if (typeof uri !== 'string') return;
     // MCP lets a server report an update for a part of the subscribed resource.
-    const around = this.byUri.has(uri) ? [uri] : [...this.byUri.keys()].filter((whole) => uri.startsWith(whole));
+    const around = this.byUri.has(uri)
+      ? [uri]
+      : [...this.byUri.keys()].filter((whole) => uri.startsWith(whole));
     const clients = new Map(around.flatMap((one) => [...(this.byUri.get(one) ?? [])]));
     for (const client of clients.values()) client.tell('notifications/resources/updated', params);
   }

@@ -21,7 +21,9 @@ export interface Services {
   readonly connector: LimitedConnector;
   readonly turns: StartTurns;
   readonly firstSeen: FirstSeen;
-  /** Returns the client that will use an instance before one has called (G4). Read at each start. */
+  /**
+   * Returns the client that will use an instance before one has called (G4). Read at each start.
+   */
   readonly expectedClient: () => ExpectedClient;
   /** By default, no instance starts for a conversation that has not called. */
   readonly conversations: KnownConversations | undefined;

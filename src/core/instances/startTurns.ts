@@ -1,6 +1,7 @@
 /**
- * Gives turns to process starts, so that those without a waiting caller leave the processor to those with one (P8). A
- * long start waits for something else than a processor, and no longer counts.
+ * Gives turns to process starts, so that those without a waiting caller leave the processor to
+ * those with one (P8). A long start waits for something else than a processor, and no longer
+ * counts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';

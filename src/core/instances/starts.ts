@@ -1,6 +1,7 @@
 /**
- * Starts the instances of one pool. Invariants: there is one start at a time for each conversation, and one start ahead
- * at most, which makes no caller wait and evicts no instance; a cancelled start leaves nothing.
+ * Starts the instances of one pool. Invariants: there is one start at a time for each conversation,
+ * and one start ahead at most, which makes no caller wait and evicts no instance; a cancelled start
+ * leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
@@ -8,7 +9,12 @@ import { orAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ConnectOutcome, ToolListing } from '../connections/connection.js';
-import { capabilitiesKey, expectedClient, type Fields, type ServerClient } from '../protocol/client.js';
+import {
+  capabilitiesKey,
+  expectedClient,
+  type Fields,
+  type ServerClient,
+} from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { NotStarted, SlotHolder } from './limit.js';
 import type { PoolDeps, Services } from './services.js';
@@ -16,7 +22,11 @@ import type { StartTurn } from './startTurns.js';
 
 export type Purpose =
   | { readonly kind: 'shared' | 'warm' | 'spare' }
-  | { readonly kind: 'leased'; readonly conversation: string; readonly client: ServerClient | undefined };
+  | {
+      readonly kind: 'leased';
+      readonly conversation: string;
+      readonly client: ServerClient | undefined;
+    };
 
 export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
 
@@ -29,7 +39,10 @@ export class Start implements SlotHolder {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;
 
-  /** @param purpose changes when a conversation takes a start ahead @param turn absent if a caller waits at once */
+  /**
+   * @param purpose changes when a conversation takes a start ahead @param turn absent if a caller
+   * waits at once
+   */
   constructor(
     public purpose: Purpose,
     public since: number,
@@ -55,7 +68,10 @@ export class Start implements SlotHolder {
     await this.outcome.catch(() => undefined);
   }
 
-  /** Waits for its turn, and connects. @param spoke the protocol version of the server in an earlier window */
+  /**
+   * Waits for its turn, and connects. @param spoke the protocol version of the server in an earlier
+   * window
+   */
   async connect(
     server: string,
     definition: () => ServerDefinition,
@@ -68,10 +84,24 @@ export class Start implements SlotHolder {
     if (signal.aborted || (this.isSpare && !connector.hasRoom())) return { kind: 'cancelled' };
     const { launch, timeouts } = definition();
     const log = serverLog(server);
-    const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect, spoke };
+    const request = {
+      server,
+      launch,
+      log,
+      signal,
+      capabilities,
+      client,
+      timeoutMs: timeouts.connect,
+      spoke,
+    };
     const outcome = await connector.connect(request, this);
     if (outcome.kind !== 'connected') return outcome;
-    const listing = await firstSeen.inOrder(outcome.listing, outcome.connection, definition(), capabilities);
+    const listing = await firstSeen.inOrder(
+      outcome.listing,
+      outcome.connection,
+      definition(),
+      capabilities,
+    );
     return { ...outcome, listing };
   }
 }
@@ -85,16 +115,24 @@ export class Starts {
     private readonly deps: PoolDeps,
     private readonly ends: PendingEnds,
     private readonly phase: () => 'open' | 'draining' | 'closed',
-    private readonly connected: (connection: Connection, start: Start, listing: ToolListing) => Instance,
+    private readonly connected: (
+      connection: Connection,
+      start: Start,
+      listing: ToolListing,
+    ) => Instance,
   ) {}
 
   get all(): readonly Start[] {
     return [...this.underWay.values()];
   }
 
-  /** The time in epoch milliseconds since when the longest start runs. Starts ahead do not count. */
+  /**
+   * The time in epoch milliseconds since when the longest start runs. Starts ahead do not count.
+   */
   get since(): number | undefined {
-    const [first] = this.all.filter(({ purpose }) => purpose.kind !== 'spare').sort((a, b) => a.since - b.since);
+    const [first] = this.all
+      .filter(({ purpose }) => purpose.kind !== 'spare')
+      .sort((a, b) => a.since - b.since);
     return first?.since;
   }
 
@@ -111,7 +149,12 @@ export class Starts {
     return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
   }
 
-  start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
+  start(
+    purpose: Purpose,
+    declared: Fields,
+    client?: ServerClient,
+    waiter?: CancelSignal,
+  ): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
     if (!usable && this.phase() !== 'open') return Promise.resolve({ kind: 'cancelled' });
@@ -125,7 +168,10 @@ export class Starts {
     const { clock, turns } = this.deps.services;
     this.delay = clock.after(aheadDelayMs, () => {
       this.delay = undefined;
-      if (isWanted()) this.ends.add(this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome);
+      if (isWanted())
+        this.ends.add(
+          this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome,
+        );
     });
   }
 
@@ -149,9 +195,20 @@ export class Starts {
     return ahead;
   }
 
-  private begin(purpose: Purpose, declared: Fields, client?: ServerClient, turn?: StartTurn): Start {
+  private begin(
+    purpose: Purpose,
+    declared: Fields,
+    client?: ServerClient,
+    turn?: StartTurn,
+  ): Start {
     const { clock, expectedClient: expected } = this.deps.services;
-    const start = new Start(purpose, clock.now(), declared, turn, client ?? expectedClient(expected()));
+    const start = new Start(
+      purpose,
+      clock.now(),
+      declared,
+      turn,
+      client ?? expectedClient(expected()),
+    );
     this.register(start);
     start.outcome = this.run(start).finally(() => {
       turn?.end();
@@ -176,14 +233,18 @@ export class Starts {
     if (outcome.kind === 'failed') {
       if (start.purpose.kind === 'spare')
         services.serverLog(server).write('info', `No spare instance: ${outcome.failure.message}`);
-      else if (this.phase() === 'open') this.deps.onEvent({ kind: 'startFailed', failure: outcome.failure });
+      else if (this.phase() === 'open')
+        this.deps.onEvent({ kind: 'startFailed', failure: outcome.failure });
     }
     if (outcome.kind !== 'connected') return outcome;
     if (this.phase() === 'closed' || start.signal.aborted) {
       await outcome.connection.close();
       return { kind: 'cancelled' };
     }
-    return { kind: 'started', instance: this.connected(outcome.connection, start, outcome.listing) };
+    return {
+      kind: 'started',
+      instance: this.connected(outcome.connection, start, outcome.listing),
+    };
   }
 }
 

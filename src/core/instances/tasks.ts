@@ -1,4 +1,7 @@
-/** The tasks of one server, bounded in number and time. An instance with a task neither idles nor makes room (L2). */
+/**
+ * The tasks of one server, bounded in number and time. An instance with a task neither idles nor
+ * makes room (L2).
+ */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -13,7 +16,11 @@ import type { Instance } from './instance.js';
 const mostTasks = 10_000;
 export const longestTaskMs = 24 * 3_600_000;
 
-const none = { kind: 'error', code: errorCodes.invalidParams, message: 'There is no such task here.' } as const;
+const none = {
+  kind: 'error',
+  code: errorCodes.invalidParams,
+  message: 'There is no such task here.',
+} as const;
 
 interface Task {
   readonly id: string;
@@ -49,7 +56,8 @@ export class Tasks {
     const task = this.of(id, conversation);
     if (!task || task.instance.phase !== 'live') return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
-    if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(task, outcome.result);
+    if (request.method === 'tasks/get' && outcome.kind === 'result')
+      this.note(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
@@ -61,7 +69,10 @@ export class Tasks {
     return this.areShared ? id : JSON.stringify([conversation, id]);
   }
 
-  /** Has to be called when the instance has ended. The server of a shared one may still know the task (X8). */
+  /**
+   * Has to be called when the instance has ended. The server of a shared one may still know the
+   * task (X8).
+   */
   forget(instance: Instance): void {
     for (const [key, task] of this.known) {
       if (task.instance !== instance) continue;
@@ -81,7 +92,8 @@ export class Tasks {
     const letGo = (): void => task.instance.letGo(task.id);
     if (isFinal(said)) return letGo();
     const { ttlMs } = said;
-    const ms = typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, longestTaskMs) : longestTaskMs;
+    const ms =
+      typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, longestTaskMs) : longestTaskMs;
     task.limit = this.clock.after(ms, letGo);
   }
 }

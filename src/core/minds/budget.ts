@@ -1,8 +1,15 @@
 /**
- * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first, then the oldest questions go
- * with their messages. The last question stays whole, each call keeps its result, and each removal leaves a line about it.
+ * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first,
+ * then the oldest questions go with their messages. The last question stays whole, each call keeps
+ * its result, and each removal leaves a line about it.
  */
-import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest, ToolResult } from './model.js';
+import type {
+  ContentPart,
+  ConversationMessage,
+  ConversationModel,
+  ModelRequest,
+  ToolResult,
+} from './model.js';
 
 export interface Fitted {
   readonly messages: readonly ConversationMessage[];
@@ -28,7 +35,10 @@ export async function fitToModel(
   const { messages, instructions, tools } = request;
   const limit = Math.floor(model.maxInputTokens * usablePart);
   const whole: Fitted = { messages, shortened: 0, dropped: 0 };
-  const fixed = [instructions, ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))];
+  const fixed = [
+    instructions,
+    ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema])),
+  ];
   // Tokens are rarely shorter than a character, so a short text needs no count.
   const characters = [...fixed, ...messages.map(textOf)].map(({ length }) => length);
   const images = tokensOfImage * sum(messages.map(imagesIn));
@@ -44,12 +54,22 @@ export async function fitToModel(
 type Messages = readonly ConversationMessage[];
 type Count = (text: string) => Promise<number>;
 
-async function squeezed(messages: Messages, sizes: number[], room: number, count: Count): Promise<Fitted> {
+async function squeezed(
+  messages: Messages,
+  sizes: number[],
+  room: number,
+  count: Count,
+): Promise<Fitted> {
   const fitted = [...messages];
   let over = sum(sizes) - room;
   for (const [index, message] of messages.entries()) {
     if (over <= 0) break;
-    const short = shortenedMessage(message, head, tail, (type) => `[An image (${type}) is left out here.]`);
+    const short = shortenedMessage(
+      message,
+      head,
+      tail,
+      (type) => `[An image (${type}) is left out here.]`,
+    );
     if (short === message) continue;
     const size = await tokensOf(short, count);
     over -= (sizes[index] ?? 0) - size;
@@ -57,7 +77,9 @@ async function squeezed(messages: Messages, sizes: number[], room: number, count
     fitted[index] = short;
   }
   // Everything before the beginning of a turn may be dropped together.
-  const turnStarts = messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
+  const turnStarts = messages.flatMap(({ kind }, index) =>
+    kind === 'user' && index > 0 ? [index] : [],
+  );
   let dropped = 0;
   for (const next of turnStarts) {
     if (over <= 0) break;
@@ -72,7 +94,10 @@ async function squeezed(messages: Messages, sizes: number[], room: number, count
   return { messages: [{ kind: 'user', text: note }, ...left], shortened, dropped };
 }
 
-/** Shortens the results of a message and replaces their images. Without a gain, the message stays the same object. */
+/**
+ * Shortens the results of a message and replaces their images. Without a gain, the message stays
+ * the same object.
+ */
 export function shortenedMessage(
   message: ConversationMessage,
   first: number,
@@ -80,19 +105,25 @@ export function shortenedMessage(
   ofImage: (mimeType: string) => string,
 ): ConversationMessage {
   const shortPart = (part: ContentPart): ContentPart => {
-    const text = part.kind === 'image' ? ofImage(part.mimeType) : shortenedText(part.text, first, last);
+    const text =
+      part.kind === 'image' ? ofImage(part.mimeType) : shortenedText(part.text, first, last);
     return part.kind === 'text' && text === part.text ? part : { kind: 'text', text };
   };
   const before = resultsOf(message);
   const results = before.map((result): ToolResult => {
     const parts = result.parts.map(shortPart);
-    return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
+    return parts.every((part, index) => part === result.parts[index])
+      ? result
+      : { ...result, parts };
   });
-  return results.every((result, index) => result === before[index]) ? message : { kind: 'results', results };
+  return results.every((result, index) => result === before[index])
+    ? message
+    : { kind: 'results', results };
 }
 
 export function shortenedText(text: string, first: number, last: number): string {
-  const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
+  const note = (left: number): string =>
+    `\n[… ${left} of ${text.length} characters are left out here …]\n`;
   if (text.length <= first + last + note(text.length).length) return text;
   const begin = text.slice(0, first).replace(/[\uD800-\uDBFF]$/, '');
   const end = text.slice(text.length - last).replace(/^[\uDC00-\uDFFF]/, '');
@@ -108,14 +139,20 @@ function textOf(message: ConversationMessage): string {
     case 'user':
       return message.text;
     case 'answer':
-      return [message.text, ...message.calls.map((call) => `${call.tool} ${JSON.stringify(call.input)}`)].join('\n');
+      return [
+        message.text,
+        ...message.calls.map((call) => `${call.tool} ${JSON.stringify(call.input)}`),
+      ].join('\n');
     case 'results':
-      return message.results.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : ''))).join('\n');
+      return message.results
+        .flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')))
+        .join('\n');
   }
 }
 
 function imagesIn(message: ConversationMessage): number {
-  return resultsOf(message).flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'image')).length;
+  return resultsOf(message).flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'image'))
+    .length;
 }
 
 export function resultsOf(message: ConversationMessage): readonly ToolResult[] {

@@ -1,8 +1,9 @@
 /**
- * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
- * the model answers without calls (D1). It never throws for errors of a model or a tool.
- * Invariants: tools and instructions are current for each request. Every call of an answer has a result, even a refused
- * or cancelled one, so the conversation can continue after any stop. No call runs twice.
+ * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and
+ * asks again until the model answers without calls (D1). It never throws for errors of a model or a
+ * tool. Invariants: tools and instructions are current for each request. Every call of an answer
+ * has a result, even a refused or cancelled one, so the conversation can continue after any stop.
+ * No call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
 import { unlessAborted } from '../base/events.js';
@@ -23,7 +24,10 @@ import { afterFailure, failureOf, toolIn, type Retry, type StopReason } from './
 
 export interface Audience {
   text(text: string): void;
-  /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
+  /**
+   * The request failed and will be sent again. `brokeOff` means that a part of its answer was
+   * shown.
+   */
   retrying(retry: Retry, brokeOff: boolean): void;
   calling(calls: readonly ToolCall[]): void;
   progress(call: ToolCall, progress: ToolCallProgress): void;
@@ -31,9 +35,14 @@ export interface Audience {
   shortened(fitted: Fitted): void;
 }
 
-export type ModelSetup = { readonly tools: readonly ConversationTool[]; readonly instructions: string };
+export type ModelSetup = {
+  readonly tools: readonly ConversationTool[];
+  readonly instructions: string;
+};
 
-export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
+export type Permit =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: ConversationModel;
@@ -57,7 +66,10 @@ export type TurnEnd =
   | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
   | { readonly kind: 'cancelled' };
 
-export type TurnOutcome = { readonly end: TurnEnd; readonly messages: readonly ConversationMessage[] };
+export type TurnOutcome = {
+  readonly end: TurnEnd;
+  readonly messages: readonly ConversationMessage[];
+};
 
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const added: ConversationMessage[] = [];
@@ -85,10 +97,16 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
     const results = await Promise.all(answer.calls.map((call) => carryOut(call, tools, turn)));
     added.push({ kind: 'results', results });
   }
-  return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
+  return outcome(
+    turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps },
+  );
 }
 
-type Answer = { readonly text: string; readonly calls: readonly ToolCall[]; readonly end?: TurnEnd };
+type Answer = {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly end?: TurnEnd;
+};
 
 async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   const { model, audience, clock, random, signal } = turn;
@@ -98,7 +116,8 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     try {
       // A stream that ignores the signal is left.
       const stream = model.send(request, signal)[Symbol.asyncIterator]();
-      const nextPart = (): Promise<IteratorResult<ModelPart>> => unlessAborted(stream.next(), signal);
+      const nextPart = (): Promise<IteratorResult<ModelPart>> =>
+        unlessAborted(stream.next(), signal);
       for (let next = await nextPart(); next.done !== true; next = await nextPart()) {
         const part = next.value;
         if (part.kind === 'call') calls.push(part.call);
@@ -111,7 +130,8 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     } catch (error) {
       if (!signal.aborted) {
         const next = afterFailure(failureOf(error), retries, random());
-        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request.tools) };
+        if (next.kind !== 'retry')
+          return { text: '', calls: [], end: stopped(next, request.tools) };
         audience.retrying(next, text !== '');
         text = '';
         await delay(clock, next.delayMs, signal);
@@ -133,11 +153,19 @@ function stopped(why: StopReason, tools: readonly ConversationTool[]): TurnEnd {
   return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
 }
 
-async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn: Turn): Promise<ToolResult> {
+async function carryOut(
+  call: ToolCall,
+  tools: readonly ConversationTool[],
+  turn: Turn,
+): Promise<ToolResult> {
   const { audience, runner, signal } = turn;
   const tool = tools.find(({ name }) => name === call.tool);
   const result = await (async (): Promise<ToolResult> => {
-    if (!tool) return failedResult(call, `there is no tool "${call.tool}" here. Use one of the offered tools.`);
+    if (!tool)
+      return failedResult(
+        call,
+        `there is no tool "${call.tool}" here. Use one of the offered tools.`,
+      );
     try {
       const permit = await turn.permit(tool, call, signal);
       if (permit.kind === 'refused') return failedResult(call, permit.why);

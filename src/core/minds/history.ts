@@ -1,8 +1,17 @@
-/** Keeps conversations over turns (D1). Others can write to the editor's store: reading keeps the valid part, never throws. */
+/**
+ * Keeps conversations over turns (D1). Others can write to the editor's store: reading keeps the
+ * valid part, never throws.
+ */
 import { hasFields, isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';
 import type { TurnEnd } from './conversation.js';
-import type { ContentPart, ConversationMessage, ResultFile, ToolCall, ToolResult } from './model.js';
+import type {
+  ContentPart,
+  ConversationMessage,
+  ResultFile,
+  ToolCall,
+  ToolResult,
+} from './model.js';
 
 export interface TurnRecord {
   readonly version: 1;
@@ -14,7 +23,10 @@ export interface TurnRecord {
   readonly end: TurnEnd['kind'];
 }
 
-/** One text in a record has at most this many characters; a later turn rarely needs more of an earlier result. */
+/**
+ * One text in a record has at most this many characters; a later turn rarely needs more of an
+ * earlier result.
+ */
 const longestText = 12_000;
 const longestRecord = 200_000;
 
@@ -45,7 +57,12 @@ export function pastOf(turns: readonly PastTurn[]) {
   const past = turns.map((turn) => ({ turn, record: readRecord(turn.record) }));
   const messages = past.flatMap(({ turn, record }) => record?.messages ?? shownIn(turn));
   const { conversation, member } = past.findLast(({ record }) => record)?.record ?? {};
-  return { conversation, member, messages: withoutOrphans(messages), end: past.at(-1)?.record?.end };
+  return {
+    conversation,
+    member,
+    messages: withoutOrphans(messages),
+    end: past.at(-1)?.record?.end,
+  };
 }
 
 function shownIn({ question, shown }: PastTurn): ConversationMessage[] {
@@ -62,7 +79,8 @@ const ends: readonly TurnEnd['kind'][] = ['answered', 'stepLimit', 'stopped', 'c
 export function readRecord(value: unknown): TurnRecord | undefined {
   if (!isObject(value) || value['version'] !== 1) return undefined;
   const { conversation, member, messages, end } = value;
-  if (typeof conversation !== 'string' || conversation === '' || !Array.isArray(messages)) return undefined;
+  if (typeof conversation !== 'string' || conversation === '' || !Array.isArray(messages))
+    return undefined;
   return {
     version: 1,
     conversation,
@@ -79,7 +97,8 @@ function readMessage(value: unknown): ConversationMessage | undefined {
   if (kind === 'answer' && typeof text === 'string' && Array.isArray(calls)) {
     return { kind, text, calls: calls.filter(isCall) };
   }
-  if (kind === 'results' && Array.isArray(results)) return { kind, results: results.filter(isResult) };
+  if (kind === 'results' && Array.isArray(results))
+    return { kind, results: results.filter(isResult) };
   return undefined;
 }
 
@@ -91,7 +110,8 @@ function isResult(value: unknown): value is ToolResult {
   if (!hasFields(value, { callId: 'string', tool: 'string', isError: 'boolean' })) return false;
   const { parts, files = [] } = value;
   const hasFiles =
-    Array.isArray(files) && files.every((file) => hasFields(file, { path: 'string', isImage: 'boolean' }));
+    Array.isArray(files) &&
+    files.every((file) => hasFields(file, { path: 'string', isImage: 'boolean' }));
   return hasFiles && Array.isArray(parts) && parts.every(isPart);
 }
 
@@ -108,7 +128,9 @@ function withoutOrphans(messages: readonly ConversationMessage[]): ConversationM
     if (message.kind === 'user' || message.calls.length === 0) return [message];
     const next = messages[index + 1];
     const all = next ? resultsOf(next) : [];
-    const results = message.calls.flatMap(({ id }) => all.find(({ callId }) => callId === id) ?? []);
+    const results = message.calls.flatMap(
+      ({ id }) => all.find(({ callId }) => callId === id) ?? [],
+    );
     const calls = message.calls.filter(({ id }) => results.some(({ callId }) => callId === id));
     const answer = { ...message, calls };
     if (calls.length === 0) return message.text === '' ? [] : [answer];

@@ -1,4 +1,7 @@
-/** The language model and the tools of a conversation. The shell provides them, and tests have fakes. */
+/**
+ * The language model and the tools of a conversation. The shell provides them, and tests have
+ * fakes.
+ */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 /** A tool for the model, under its exact published name (D1). */
@@ -9,7 +12,10 @@ export interface ConversationTool {
   readonly description: string;
   readonly inputSchema: Tool['inputSchema'];
   readonly annotations?: Tool['annotations'];
-  /** Returns the arguments that a call sends, or undefined for a refused call. Absent if they are those of the model. */
+  /**
+   * Returns the arguments that a call sends, or undefined for a refused call. Absent if they are
+   * those of the model.
+   */
   readonly sends?: (input: ToolCall['input']) => ToolCall['input'] | undefined;
 }
 
@@ -39,7 +45,9 @@ export interface ToolResult {
 
 export type ResultFile = { readonly path: string; readonly isImage: boolean };
 
-/** A conversation consists of these. Each call of an answer has its result in the message after it. */
+/**
+ * A conversation consists of these. Each call of an answer has its result in the message after it.
+ */
 export type ConversationMessage =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string; readonly calls: readonly ToolCall[] }
@@ -66,7 +74,11 @@ export interface ConversationModel {
   send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-export type ToolCallProgress = { readonly progress: number; readonly total?: number; readonly message?: string };
+export type ToolCallProgress = {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+};
 
 /** Runs calls. It never rejects: the model reads a failure as a result. */
 export interface ToolRunner {

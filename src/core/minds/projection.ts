@@ -1,4 +1,7 @@
-/** Fits tools to a provider (D3): every tool passes unchanged, and known refusals are reported beside the tools. */
+/**
+ * Fits tools to a provider (D3): every tool passes unchanged, and known refusals are reported
+ * beside the tools.
+ */
 import { asFields } from '../base/isObject.js';
 import type { ConversationTool } from './model.js';
 
@@ -8,16 +11,23 @@ export interface ProjectionProblem {
   readonly message: string;
 }
 
-type Projection = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
+type Projection = {
+  readonly tools: readonly ConversationTool[];
+  readonly problems: readonly ProjectionProblem[];
+};
 
 /** Completes "accepts" for a refused tool. */
 type Refusal = (tool: ConversationTool) => string | undefined;
 
 const otherBeginning: Refusal = ({ name }) =>
-  /^[a-zA-Z_]/.test(name) ? undefined : `only tool names that begin with a letter or \`_\`, which \`${name}\` does not`;
+  /^[a-zA-Z_]/.test(name)
+    ? undefined
+    : `only tool names that begin with a letter or \`_\`, which \`${name}\` does not`;
 
 const topLevelChoice: Refusal = ({ name, inputSchema }) => {
-  const choice = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find((keyword) => inputSchema[keyword] !== undefined);
+  const choice = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find(
+    (keyword) => inputSchema[keyword] !== undefined,
+  );
   return choice && `no \`${choice}\` at the top of an input schema, which \`${name}\` has`;
 };
 
@@ -41,19 +51,41 @@ interface ProviderRules {
 /** According to users of these providers, each of these fails the whole request. */
 const rules: readonly ProviderRules[] = [
   { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusals: [arrayWithoutItems] },
-  { name: 'OpenAI', vendors: /openai|azure|customoai/i, mostTools: 128, refusals: [topLevelChoice, arrayWithoutItems] },
-  { name: 'Anthropic', vendors: /anthropic|claude/i, mostTools: Infinity, refusals: [topLevelChoice, otherProperty] },
-  { name: 'Gemini', vendors: /gemini|google/i, mostTools: Infinity, refusals: [otherBeginning, arrayWithoutItems] },
+  {
+    name: 'OpenAI',
+    vendors: /openai|azure|customoai/i,
+    mostTools: 128,
+    refusals: [topLevelChoice, arrayWithoutItems],
+  },
+  {
+    name: 'Anthropic',
+    vendors: /anthropic|claude/i,
+    mostTools: Infinity,
+    refusals: [topLevelChoice, otherProperty],
+  },
+  {
+    name: 'Gemini',
+    vendors: /gemini|google/i,
+    mostTools: Infinity,
+    refusals: [otherBeginning, arrayWithoutItems],
+  },
 ];
 
-export function projectToolsForProvider(vendor: string, tools: readonly ConversationTool[]): Projection {
+export function projectToolsForProvider(
+  vendor: string,
+  tools: readonly ConversationTool[],
+): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
   const problems = known.flatMap(({ name, mostTools, refusals }) => {
     const message = `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.`;
-    const refused = tools.flatMap((tool) => refusals.flatMap((refusal) => [{ tool: tool.name, why: refusal(tool) }]));
+    const refused = tools.flatMap((tool) =>
+      refusals.flatMap((refusal) => [{ tool: tool.name, why: refusal(tool) }]),
+    );
     return [
       ...(tools.length > mostTools ? [{ message }] : []),
-      ...refused.flatMap(({ tool, why }) => (why ? [{ tool, message: `${name} accepts ${why}.` }] : [])),
+      ...refused.flatMap(({ tool, why }) =>
+        why ? [{ tool, message: `${name} accepts ${why}.` }] : [],
+      ),
     ];
   });
   return { tools, problems };
@@ -70,5 +102,7 @@ function hasArrayWithoutItems(schema: unknown, depth: number): boolean {
   if (Array.isArray(schema)) return schema.some((item) => hasArrayWithoutItems(item, depth + 1));
   const { type, items, prefixItems } = schema as Record<string, unknown>;
   if (type === 'array' && items === undefined && prefixItems === undefined) return true;
-  return Object.entries(schema).some(([key, inner]) => !values.has(key) && hasArrayWithoutItems(inner, depth + 1));
+  return Object.entries(schema).some(
+    ([key, inner]) => !values.has(key) && hasArrayWithoutItems(inner, depth + 1),
+  );
 }

@@ -1,8 +1,12 @@
 /**
- * Our side of one JSON-RPC connection. It knows no methods of MCP but cancellation and progress. Invariants: an answer
- * passes on as the same object; nothing is kept of an answered, cancelled or unsent request; messages keep their order.
+ * Our side of one JSON-RPC connection. It knows no methods of MCP but cancellation and progress.
+ * Invariants: an answer passes on as the same object; nothing is kept of an answered, cancelled or
+ * unsent request; messages keep their order.
  */
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type {
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/sdk/shared/transport.js';
 import type {
   JSONRPCMessage,
   JSONRPCNotification,
@@ -41,7 +45,10 @@ export interface ServerTransport extends Transport {
   onrenewed?: (() => void) | undefined;
   /** Ends the transport because the other side is not the same any longer. */
   fail?(cause: string): void;
-  /** Returns the id of our request on whose stream a message came; absent if the transport cannot know. */
+  /**
+   * Returns the id of our request on whose stream a message came; absent if the transport cannot
+   * know.
+   */
   originOf?(message: object): RequestId | undefined;
 }
 
@@ -102,7 +109,10 @@ export class Peer {
     return this.during(signal, undefined, (exchange) => exchange.send(method, params));
   }
 
-  /** Runs an exchange without limits but the signal. @param id of its first message; by default a new one */
+  /**
+   * Runs an exchange without limits but the signal. @param id of its first message; by default a
+   * new one
+   */
   async during<T>(
     signal: AbortSignal | undefined,
     id: RequestId | undefined,
@@ -131,13 +141,17 @@ export class Peer {
 
   /** Returns the exchange of one of our requests. Some servers write its number as a text. */
   exchangeOf(id: unknown): Exchange | undefined {
-    return this.open.get(id as RequestId) ?? (typeof id === 'string' ? this.open.get(Number(id)) : undefined);
+    return (
+      this.open.get(id as RequestId) ??
+      (typeof id === 'string' ? this.open.get(Number(id)) : undefined)
+    );
   }
 
   /** Answers the only open request that waits for the other side, if there is exactly one. */
   answerOnly(error: RpcError): void {
     const [only, ...others] = new Set(this.open.values().filter(({ isWaiting }) => isWaiting));
-    if (only && others.length === 0) only.fail(new RpcFailure(error.code, error.message, error.data));
+    if (only && others.length === 0)
+      only.fail(new RpcFailure(error.code, error.message, error.data));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -151,9 +165,13 @@ export class Peer {
     if (!('method' in message)) {
       const exchange = this.exchangeOf(message.id);
       if (exchange) exchange.answered(message);
-      else if (message.id === undefined && 'error' in message) this.listener.failed?.(message.error);
+      else if (message.id === undefined && 'error' in message)
+        this.listener.failed?.(message.error);
       else
-        this.deps.log.write('debug', `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`);
+        this.deps.log.write(
+          'debug',
+          `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`,
+        );
     } else if ('id' in message) void this.answer(message);
     else this.hear(message);
   }
@@ -161,14 +179,20 @@ export class Peer {
   private hear(message: JSONRPCNotification): void {
     const params = message.params ?? {};
     try {
-      if (message.method === 'notifications/progress') this.exchangeOf(params['progressToken'])?.progressed(params);
+      if (message.method === 'notifications/progress')
+        this.exchangeOf(params['progressToken'])?.progressed(params);
       const isCancelled = message.method === 'notifications/cancelled';
-      const cancelled = isCancelled ? this.incoming.get(params['requestId'] as RequestId) : undefined;
+      const cancelled = isCancelled
+        ? this.incoming.get(params['requestId'] as RequestId)
+        : undefined;
       if (cancelled) cancelled.abort(params['reason']);
       else this.listener.hear(message);
     } catch (error) {
       // The words of one server must not end others.
-      this.deps.log.write('error', `[protocol] ${message.method} could not be handled: ${asText(error)}`);
+      this.deps.log.write(
+        'error',
+        `[protocol] ${message.method} could not be handled: ${asText(error)}`,
+      );
     }
   }
 
@@ -181,9 +205,13 @@ export class Peer {
         (result) => result && { result },
         (error: unknown) => ({ error: rpcErrorOf(error) }),
       );
-      if (answer && !controller.signal.aborted) await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+      if (answer && !controller.signal.aborted)
+        await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
     } catch (error) {
-      this.deps.log.write('debug', `[protocol] The answer to ${request.method} was not sent: ${asText(error)}`);
+      this.deps.log.write(
+        'debug',
+        `[protocol] The answer to ${request.method} was not sent: ${asText(error)}`,
+      );
     } finally {
       if (this.incoming.get(id) === controller) this.incoming.delete(id);
     }
@@ -213,7 +241,10 @@ export interface Timeouts {
 
 type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
-/** One of our requests until its result is known. The id of its first message is the progress token of all. */
+/**
+ * One of our requests until its result is known. The id of its first message is the progress token
+ * of all.
+ */
 export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
@@ -244,7 +275,10 @@ export class Exchange implements Disposable {
     terms.signal.addEventListener('abort', this.cancelled, { once: true });
   }
 
-  /** Resolves to the result; rejects with an `RpcFailure` if the answer is an error or the exchange ends first. */
+  /**
+   * Resolves to the result; rejects with an `RpcFailure` if the answer is an error or the exchange
+   * ends first.
+   */
   send(method: string, params?: Fields): Promise<Result> {
     if (this.failure) return Promise.reject(this.failure);
     const isFirst = this.sentAs === undefined && this.terms?.token === undefined;
@@ -258,7 +292,11 @@ export class Exchange implements Disposable {
       this.resolve = resolve;
       this.reject = reject;
       this.peer
-        .send((params ? { jsonrpc: '2.0', id, method, params } : { jsonrpc: '2.0', id, method }) as JSONRPCMessage)
+        .send(
+          (params
+            ? { jsonrpc: '2.0', id, method, params }
+            : { jsonrpc: '2.0', id, method }) as JSONRPCMessage,
+        )
         .catch(reject);
     });
   }
@@ -275,7 +313,9 @@ export class Exchange implements Disposable {
     });
   }
 
-  /** While the server asks something, until the result is disposed, only the limit in all goes on. */
+  /**
+   * While the server asks something, until the result is disposed, only the limit in all goes on.
+   */
   question(onEnd: () => void): Disposable {
     this.questions++;
     this.silence?.dispose();
@@ -339,11 +379,16 @@ export class Exchange implements Disposable {
   private after({ timeouts }: ExchangeTerms, limit: keyof Timeouts): Disposable {
     const ms = timeouts[limit];
     const what = limit === 'call' ? 'no sign of life' : 'no result';
-    return this.clock.after(ms, () => this.endBy({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`));
+    return this.clock.after(ms, () =>
+      this.endBy({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`),
+    );
   }
 
   private readonly cancelled = (): void =>
-    this.endBy({ kind: 'cancelled' }, (this.terms && reasonOf(this.terms.signal)) ?? 'cancelled by the caller');
+    this.endBy(
+      { kind: 'cancelled' },
+      (this.terms && reasonOf(this.terms.signal)) ?? 'cancelled by the caller',
+    );
 
   private endBy(end: CallEnd, reason: string): void {
     this.end ??= end;

@@ -13,7 +13,10 @@ export function variable(env: Environment, name: string): string | undefined {
   return spelt === undefined ? undefined : env[spelt];
 }
 
-/** Each name comes once. If Windows takes two names of `own` as one, the file's order must not decide (S1). */
+/**
+ * Each name comes once. If Windows takes two names of `own` as one, the file's order must not
+ * decide (S1).
+ */
 export function overlaid(
   env: Environment,
   own: Iterable<readonly [string, string]>,
@@ -32,36 +35,55 @@ interface LaunchVariables {
 }
 
 /** The environment of a server (C2, C2b). */
-export function environmentOf({ envFile, env }: LaunchVariables, hostEnv: Environment): Environment {
+export function environmentOf(
+  { envFile, env }: LaunchVariables,
+  hostEnv: Environment,
+): Environment {
   const own = [...env].map(([name, { value }]) => [name, value] as const);
   return overlaid(overlaid(inherited(hostEnv), envFile?.values ?? []), own);
 }
 
 /** Returns the environment of the host without our own token. */
 export function inherited(hostEnv: Environment): Environment {
-  return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
+  return Object.fromEntries(
+    Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable),
+  );
 }
 
 /** On Windows, an entry of PATH may be in quotation marks. */
 export function pathEntries(env: Environment): string[] {
   const entries = variable(env, 'PATH')?.split(delimiter) ?? [];
-  return process.platform === 'win32' ? entries.map((entry) => entry.replace(/^"(.*)"$/, '$1')) : entries;
+  return process.platform === 'win32'
+    ? entries.map((entry) => entry.replace(/^"(.*)"$/, '$1'))
+    : entries;
 }
 
 export function withPathEntries(env: Environment, entries: readonly string[]): Environment {
-  return variable(env, 'PATH') === undefined ? env : overlaid(env, [['PATH', entries.join(delimiter)]]);
+  return variable(env, 'PATH') === undefined
+    ? env
+    : overlaid(env, [['PATH', entries.join(delimiter)]]);
 }
 
 /** Package managers set at least one of these. */
 const signs = ['npm_execpath', 'npm_lifecycle_event', 'npm_command', 'npm_config_user_agent'];
-/** A person's `NPM_CONFIG_REGISTRY` stays, because npm writes small letters. Windows does not tell them apart. */
+/**
+ * A person's `NPM_CONFIG_REGISTRY` stays, because npm writes small letters. Windows does not tell
+ * them apart.
+ */
 const ofNpm = new RegExp('^(?:npm_.*|INIT_CWD|COLOR)$', process.platform === 'win32' ? 'i' : '');
 const folderOfNpm = /[\\/](?:node_modules[\\/]\.bin|node-gyp-bin)[\\/]?$/;
 
-/** Takes out what `npx` and `npm run` add (X1b), because a repository decides it by its `.npmrc` and its `node_modules`. */
+/**
+ * Takes out what `npx` and `npm run` add (X1b), because a repository decides it by its `.npmrc` and
+ * its `node_modules`.
+ */
 export function withoutNpm(env: Environment): Environment {
   if (signs.every((sign) => variable(env, sign) === undefined)) return env;
-  const copies = { NODE: 'npm_node_execpath', NODE_OPTIONS: 'npm_config_node_options', EDITOR: 'npm_config_editor' };
+  const copies = {
+    NODE: 'npm_node_execpath',
+    NODE_OPTIONS: 'npm_config_node_options',
+    EDITOR: 'npm_config_editor',
+  };
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !ofNpm.test(name)));
   for (const [name, setting] of Object.entries(copies)) {
     const left = rest[name]?.replaceAll(variable(env, setting) || '\0', () => ' ').trim();
@@ -69,16 +91,19 @@ export function withoutNpm(env: Environment): Environment {
     // A program between npm and this one may have added to the options.
     else if (name === 'NODE_OPTIONS' && left !== undefined) rest[name] = left;
   }
-  // npm puts its folders in front, that of node-gyp last. Later ones of the same name are the person's.
+  // npm puts its folders in front, that of node-gyp last. Later ones of the same name are the
+  // person's.
   const entries = pathEntries(rest);
   const last = entries.findLastIndex((entry) => /node-gyp-bin[\\/]?$/.test(entry));
-  const isPersons = (entry: string, index: number): boolean => (last >= 0 && index > last) || !folderOfNpm.test(entry);
+  const isPersons = (entry: string, index: number): boolean =>
+    (last >= 0 && index > last) || !folderOfNpm.test(entry);
   return withPathEntries(rest, entries.filter(isPersons));
 }
 
 /** Takes npm's variables from this process, so that nothing it starts inherits them. */
 export function forgetNpm(): void {
   const kept = withoutNpm(process.env);
-  for (const name of Object.keys(process.env)) if (variable(kept, name) === undefined) delete process.env[name];
+  for (const name of Object.keys(process.env))
+    if (variable(kept, name) === undefined) delete process.env[name];
   Object.assign(process.env, kept);
 }

@@ -1,9 +1,10 @@
 /**
- * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second process reads from a
- * pipe the groups of all servers. When the pipe ends, the host has gone, and the guardian ends the rest. It is /bin/sh,
- * because an idle shell costs almost nothing. At the end it starts Node on guardianMain to find whole trees; without
- * Node, the shell ends the groups and the marked processes. A host may go before it registers a new server, so the
- * guardian looks for marked processes even if none is registered. Signals for the host's group miss its own session.
+ * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second
+ * process reads from a pipe the groups of all servers. When the pipe ends, the host has gone, and
+ * the guardian ends the rest. It is /bin/sh, because an idle shell costs almost nothing. At the end
+ * it starts Node on guardianMain to find whole trees; without Node, the shell ends the groups and
+ * the marked processes. A host may go before it registers a new server, so the guardian looks for
+ * marked processes even if none is registered. Signals for the host's group miss its own session.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -87,7 +88,15 @@ export class Guardian implements TreeKeeper {
     // The shell looks for `sleep` and `grep`, and the workspace may have others.
     const PATH = `/usr/bin:/bin:${env['PATH'] ?? ''}`;
     const variable = `${markVariable}=${mark}`;
-    const args = ['-c', shellScript, 'mcp-toolsets-guardian', variable, execPath, script ?? '', mark];
+    const args = [
+      '-c',
+      shellScript,
+      'mcp-toolsets-guardian',
+      variable,
+      execPath,
+      script ?? '',
+      mark,
+    ];
     const child: ChildProcess = spawn('/bin/sh', args, {
       env: { ...env, PATH, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
       cwd: '/',
@@ -114,7 +123,9 @@ export class Guardian implements TreeKeeper {
     this.start();
   }
 
-  /** The write reaches the pipe before this returns, unless the pipe is full of thousands of lines. */
+  /**
+   * The write reaches the pipe before this returns, unless the pipe is full of thousands of lines.
+   */
   private tell(line: string): void {
     const stdin = this.child?.stdin;
     if (stdin?.writable) stdin.write(`${line}\n`);

@@ -1,8 +1,12 @@
-/** `node guardian.js MARK GROUP…` ends these trees and all that carries the mark (see guardian.ts). */
+/**
+ * `node guardian.js MARK GROUP…` ends these trees and all that carries the mark (see guardian.ts).
+ */
 import { LivingTree } from './livingTree.js';
 import { endMembers } from './treeMembers.js';
 
-/** The limit in milliseconds; rule X5 allows 5 s from the death of the host, Node's start included. */
+/**
+ * The limit in milliseconds; rule X5 allows 5 s from the death of the host, Node's start included.
+ */
 const graces = { endOfInput: 500, term: 1000, kill: 2500 } as const;
 
 async function main(): Promise<void> {

@@ -1,4 +1,7 @@
-/** Windows' job objects through koffi: https://learn.microsoft.com/windows/win32/procthread/job-objects */
+/**
+ * Windows' job objects through koffi:
+ * https://learn.microsoft.com/windows/win32/procthread/job-objects
+ */
 import type koffi from 'koffi';
 import { ownPackage } from '../base/ownPackage.js';
 
@@ -32,7 +35,13 @@ function loadKernel() {
   return {
     create: library.func('CreateJobObjectW', handle, [handle, handle]),
     limit: library.func('SetInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t']),
-    query: library.func('QueryInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t', handle]),
+    query: library.func('QueryInformationJobObject', 'bool', [
+      handle,
+      'int',
+      handle,
+      'uint32_t',
+      handle,
+    ]),
     enter: library.func('AssignProcessToJobObject', 'bool', [handle, handle]),
     terminate: library.func('TerminateJobObject', 'bool', [handle, 'uint32_t']),
     open: library.func('OpenProcess', handle, ['uint32_t', 'bool', 'uint32_t']),
@@ -62,7 +71,9 @@ export function enterJob(job: Job, pid: number): boolean {
 export function jobMembers(job: Job): number[] | undefined {
   for (let room = 64; room <= processIdList.most; room *= 2) {
     const list = Buffer.alloc(processIdList.idsAt + room * processIdList.idSize);
-    const whole = kernel?.query(job, processIdList.class, list, list.length, null) as boolean | undefined;
+    const whole = kernel?.query(job, processIdList.class, list, list.length, null) as
+      | boolean
+      | undefined;
     const all = list.readUInt32LE(0);
     const listed = list.readUInt32LE(4);
     if (whole && all <= listed) {

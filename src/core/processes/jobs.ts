@@ -1,12 +1,21 @@
 /**
- * Keeps process trees on Windows: each tree is a job object (X5). Everything started by a member is a member, whatever
- * becomes of its parent. The system ends the members when the last handle to the job is closed, and so with this
- * process. A process enters its job in the turn of its creation; children started before that are not found. Without
- * job objects, `taskkill` ends the processes below the first one while that lives.
+ * Keeps process trees on Windows: each tree is a job object (X5). Everything started by a member is
+ * a member, whatever becomes of its parent. The system ends the members when the last handle to the
+ * job is closed, and so with this process. A process enters its job in the turn of its creation;
+ * children started before that are not found. Without job objects, `taskkill` ends the processes
+ * below the first one while that lives.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { closeJob, createJob, enterJob, jobMembers, jobsMissing, terminateJob, type Job } from './jobObjects.js';
+import {
+  closeJob,
+  createJob,
+  enterJob,
+  jobMembers,
+  jobsMissing,
+  terminateJob,
+  type Job,
+} from './jobObjects.js';
 import { pollUntilGone, type TreeKeeper, type TreeMembers } from './treeMembers.js';
 
 const endLimitMs = 5000;
@@ -64,7 +73,11 @@ class JobTree implements TreeMembers {
     if (this.job !== undefined) terminateJob(this.job);
     // Until Node reports its end, it holds the process, so the id cannot belong to another.
     if (this.caution === undefined || this.hasEnded) return;
-    const program = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
+    const program = path.join(
+      process.env['SystemRoot'] ?? 'C:\\Windows',
+      'System32',
+      'taskkill.exe',
+    );
     const args = ['/pid', String(this.pid), '/T', '/F'];
     execFile(program, args, { windowsHide: true, timeout: endLimitMs }, () => {});
   }

@@ -1,15 +1,24 @@
 /**
- * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a server and the guardian.
- * A process belongs to a tree if it is in the group or session of the tree's first process, descends from a member, is
- * in a group led by a member, or carries the tree's mark in its environment. The mark finds processes with a separate
- * session after the end of their parents. A member stays a member for good.
+ * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a
+ * server and the guardian. A process belongs to a tree if it is in the group or session of the
+ * tree's first process, descends from a member, is in a group led by a member, or carries the
+ * tree's mark in its environment. The mark finds processes with a separate session after the end of
+ * their parents. A member stays a member for good.
  */
 import { groupedBy } from '../base/groupedBy.js';
 import { isAlive } from '../base/isAlive.js';
-import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
+import {
+  carryingMark,
+  readProcessTable,
+  type ProcessEntry,
+  type ProcessTable,
+} from './processTable.js';
 import { pollUntilGone, type TreeMembers } from './treeMembers.js';
 
-/** The variable with the mark of a tree. Its value ends in a dot, so no mark is the start of another. */
+/**
+ * The variable with the mark of a tree. Its value ends in a dot, so no mark is the start of
+ * another.
+ */
 export const markVariable = 'MCP_TOOLSETS_TREE';
 
 interface TreeTarget {
@@ -41,7 +50,9 @@ export class LivingTree implements TreeMembers {
       const { since } = this.target;
       const others = [...table.values()].filter(
         ({ pid, started }) =>
-          !members.has(pid) && pid !== process.pid && (since === undefined || Number(started) >= Number(since)),
+          !members.has(pid) &&
+          pid !== process.pid &&
+          (since === undefined || Number(started) >= Number(since)),
       );
       const marked = await carryingMark(`${markVariable}=${this.target.mark}`, others);
       if (marked.length > 0) {
@@ -53,7 +64,10 @@ export class LivingTree implements TreeMembers {
     return members.size;
   }
 
-  /** The ids of the first processes may be reused from now on. Those of groups are not while they have members. */
+  /**
+   * The ids of the first processes may be reused from now on. Those of groups are not while they
+   * have members.
+   */
   firstEnded(): void {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
@@ -64,19 +78,30 @@ export class LivingTree implements TreeMembers {
 
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
     for (const group of this.target.groups) send(-group, name);
-    for (const { pid, group } of this.known.values()) if (!this.target.groups.includes(group)) send(pid, name);
+    for (const { pid, group } of this.known.values())
+      if (!this.target.groups.includes(group)) send(pid, name);
   }
 
-  /** Signal 0 also reaches dead processes waiting for their parent, so a look is needed now and then. */
+  /**
+   * Signal 0 also reaches dead processes waiting for their parent, so a look is needed now and
+   * then.
+   */
   goneBefore(deadline: () => number): Promise<boolean> {
     return pollUntilGone(async (turn, quick) => {
       const lookDue = !quick && turn % 4 === 0;
-      return (!this.someAnswer() || lookDue) && (await this.look(false)) === 0 && (await this.look(true)) === 0;
+      return (
+        (!this.someAnswer() || lookDue) &&
+        (await this.look(false)) === 0 &&
+        (await this.look(true)) === 0
+      );
     }, deadline);
   }
 
   private someAnswer(): boolean {
-    return this.target.groups.some((group) => isAlive(-group)) || [...this.known.keys()].some((pid) => isAlive(pid));
+    return (
+      this.target.groups.some((group) => isAlive(-group)) ||
+      [...this.known.keys()].some((pid) => isAlive(pid))
+    );
   }
 }
 
@@ -98,12 +123,16 @@ export function belonging(
     open.push(entry);
   };
   for (const entry of all) {
-    const first = own.has(entry.group) || own.has(entry.session) || (own.has(entry.pid) && !ended.has(entry.pid));
+    const first =
+      own.has(entry.group) ||
+      own.has(entry.session) ||
+      (own.has(entry.pid) && !ended.has(entry.pid));
     if (first || known.get(entry.pid)?.started === entry.started) admit(entry);
   }
   for (let entry = open.pop(); entry; entry = open.pop()) {
     for (const child of children.get(entry.pid) ?? []) admit(child);
-    if (entry.group === entry.pid) for (const fellow of byGroup.get(entry.group) ?? []) admit(fellow);
+    if (entry.group === entry.pid)
+      for (const fellow of byGroup.get(entry.group) ?? []) admit(fellow);
   }
   return members;
 }

@@ -30,7 +30,9 @@ export async function readProcessTable(): Promise<ProcessTable> {
 }
 
 function procPids(): string[] {
-  return unlessThrown(() => readdirSync('/proc'))?.filter((name) => name >= '1' && name <= ':') ?? [];
+  return (
+    unlessThrown(() => readdirSync('/proc'))?.filter((name) => name >= '1' && name <= ':') ?? []
+  );
 }
 
 async function procTable(pids: readonly string[]): Promise<ProcessTable> {
@@ -43,7 +45,10 @@ async function procTable(pids: readonly string[]): Promise<ProcessTable> {
   return table;
 }
 
-/** Returns undefined for a process that has ended. Other systems than Linux have none of these files. */
+/**
+ * Returns undefined for a process that has ended. Other systems than Linux have none of these
+ * files.
+ */
 export function procEntry(pid: number | string): ProcessEntry | undefined {
   return parseProcStat(contentOf(`/proc/${pid}/stat`).toString('latin1'));
 }
@@ -52,7 +57,10 @@ function contentOf(path: string): Buffer {
   return unlessThrown(() => readFileSync(path)) ?? Buffer.alloc(0);
 }
 
-/** proc(5): `pid (name) state ppid pgrp session … starttime(22) …`; the name may hold spaces and brackets. */
+/**
+ * proc(5): `pid (name) state ppid pgrp session … starttime(22) …`; the name may hold spaces and
+ * brackets.
+ */
 export function parseProcStat(text: string): ProcessEntry | undefined {
   const afterName = text.lastIndexOf(')');
   if (afterName < 0) return undefined;
@@ -70,7 +78,10 @@ export function parseProcStat(text: string): ProcessEntry | undefined {
 
 /** In POSIX `ps`, everything after `=` in one `-o` is the header, so each column has its `-o`. */
 export async function psTable(): Promise<ProcessTable> {
-  const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => ['-o', column]);
+  const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => [
+    '-o',
+    column,
+  ]);
   return parsePs(await ps(['-ax', ...columns]));
 }
 
@@ -87,8 +98,13 @@ export function parsePs(text: string): ProcessTable {
   return table;
 }
 
-/** Finds the processes with this text in their environment. Processes of other users are unreadable. */
-export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
+/**
+ * Finds the processes with this text in their environment. Processes of other users are unreadable.
+ */
+export async function carryingMark(
+  mark: string,
+  candidates: Iterable<ProcessEntry>,
+): Promise<ProcessEntry[]> {
   if (process.platform !== 'linux') {
     const listing = await ps(['-xwwE', '-o', 'pid=', '-o', 'command=']);
     const lines = listing.split('\n').filter((line) => line.includes(mark));
@@ -104,20 +120,31 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
   return found;
 }
 
-/** True if this process may read from its terminal, or has none. A job in the background would be stopped. */
+/**
+ * True if this process may read from its terminal, or has none. A job in the background would be
+ * stopped.
+ */
 export function isInForeground(): boolean {
   const stat = contentOf('/proc/self/stat').toString('latin1');
   const [, , group, , terminal, foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (foreground !== undefined) return terminal === '0' || group === foreground;
   // Only Linux has this file. Elsewhere, `ps` marks a process of the foreground.
-  const { stdout } = spawnSync(program, ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
+  const { stdout } = spawnSync(program, ['-o', 'stat=', '-p', String(process.pid)], {
+    encoding: 'utf8',
+  });
   return !stdout || stdout.includes('+');
 }
 
 function ps(args: readonly string[]): Promise<string> {
-  const limits = { maxBuffer: 64 * 1024 * 1024, timeout: listingLimitMs, killSignal: 'SIGKILL' } as const;
+  const limits = {
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: listingLimitMs,
+    killSignal: 'SIGKILL',
+  } as const;
   const options = { ...limits, env: { ...withoutNpm(process.env), LC_ALL: 'C' } };
   return new Promise((resolve) => {
-    execFile(program, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
+    execFile(program, args, options, (error, stdout) =>
+      resolve(error && stdout === '' ? '' : stdout),
+    );
   });
 }

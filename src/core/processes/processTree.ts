@@ -1,7 +1,8 @@
 /**
- * A server's process and everything it starts (X1, X5). It spawns without a shell, in a new session and group on POSIX
- * and in a job object on Windows, and ends the whole tree: end of input, then TERM, then KILL. The direct child ends
- * with its `exit`, never with its streams, because a grandchild may hold them.
+ * A server's process and everything it starts (X1, X5). It spawns without a shell, in a new session
+ * and group on POSIX and in a job object on Windows, and ends the whole tree: end of input, then
+ * TERM, then KILL. The direct child ends with its `exit`, never with its streams, because a
+ * grandchild may hold them.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -61,7 +62,9 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
     return { kind: 'notStarted', error: error as NodeJS.ErrnoException };
   }
   if (child.pid === undefined) {
-    const error = await new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve));
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) =>
+      child.once('error', resolve),
+    );
     return { kind: 'notStarted', error };
   }
   const members = start.keeper.admit(child.pid, start.mark);
@@ -105,12 +108,16 @@ export class ProcessTree {
   }
 
   private async end(): Promise<readonly number[]> {
-    // This comes before the end of input, because processes about to lose their parent can still be found now.
+    // This comes before the end of input, because processes about to lose their parent can still be
+    // found now.
     await this.members.look?.();
     const begun = performance.now();
     this.stdin.end();
     const inputDeadline = (): number =>
-      Math.min(begun + graces.endOfInput, Math.max(begun, this.exitedAt ?? Infinity) + graces.leftBehind);
+      Math.min(
+        begun + graces.endOfInput,
+        Math.max(begun, this.exitedAt ?? Infinity) + graces.leftBehind,
+      );
     if (!(await this.members.goneBefore(inputDeadline))) await endMembers(this.members, graces);
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
     return this.members.pids;

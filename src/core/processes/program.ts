@@ -1,6 +1,7 @@
 /**
- * Finds the program of a command (X1). It searches PATH here, because Windows would look in the server's folder first,
- * other systems if an entry of PATH is empty or relative, and Node starts only programs.
+ * Finds the program of a command (X1). It searches PATH here, because Windows would look in the
+ * server's folder first, other systems if an entry of PATH is empty or relative, and Node starts
+ * only programs.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
@@ -37,7 +38,10 @@ export function posixProgram(command: string, env: Environment): string {
 /** The system reads an interpreter for a script up to this depth. */
 const mostFiles = 5;
 
-/** Returns the files that a start would run: the program of the command, and the interpreters of scripts. */
+/**
+ * Returns the files that a start would run: the program of the command, and the interpreters of
+ * scripts.
+ */
 export function programFiles(command: string, { cwd, env }: Where, most = mostFiles): string[] {
   const file = foundFile(command, { cwd, env });
   if (file === undefined) return [];
@@ -45,7 +49,10 @@ export function programFiles(command: string, { cwd, env }: Where, most = mostFi
   if (interpreter === undefined) return [file];
   // Unlike this module, `env` follows the relative entries of PATH.
   const entries = pathEntries(env).map((entry) => resolve(cwd, entry));
-  return [file, ...programFiles(interpreter, { cwd, env: withPathEntries(env, entries) }, most - 1)];
+  return [
+    file,
+    ...programFiles(interpreter, { cwd, env: withPathEntries(env, entries) }, most - 1),
+  ];
 }
 
 function foundFile(command: string, where: Where): string | undefined {
@@ -64,7 +71,9 @@ function interpreterIn(file: string): string | undefined {
   }
   // Reading a pipe would wait for its writer.
   const line = statSync(file).isFile() ? firstLineOf(file) : undefined;
-  return line && basename(line.program) === 'env' ? line.words.find((word) => !/^-|=/.test(word)) : line?.program;
+  return line && basename(line.program) === 'env'
+    ? line.words.find((word) => !/^-|=/.test(word))
+    : line?.program;
 }
 
 /** For an existing file, ENOENT means that its interpreter or loader is missing. */
@@ -90,15 +99,25 @@ const programs = ['.com', '.exe'];
 const batchFiles = ['.bat', '.cmd'];
 const defaultExtensions = '.COM;.EXE;.BAT;.CMD';
 
-/** Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (a line break). */
-export function windowsProgram(command: string, args: readonly string[], where: Where): WindowsProgram {
+/**
+ * Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (a line
+ * break).
+ */
+export function windowsProgram(
+  command: string,
+  args: readonly string[],
+  where: Where,
+): WindowsProgram {
   const found = findCommand(command, where);
   const kind = win32.extname(found).toLowerCase();
   if (programs.includes(kind)) return { file: found, args, verbatim: false };
-  if (batchFiles.includes(kind)) return npmProgram(found, args, where) ?? batchProgram(found, args, where.env);
+  if (batchFiles.includes(kind))
+    return npmProgram(found, args, where) ?? batchProgram(found, args, where.env);
   const interpreter = interpreterOf(found);
   // The system may have no such interpreter.
-  const script = unlessThrown(() => interpreter && windowsProgram(interpreter, [found, ...args], where));
+  const script = unlessThrown(
+    () => interpreter && windowsProgram(interpreter, [found, ...args], where),
+  );
   if (script) return script;
   throw spawnError('ENOEXEC', command);
 }
@@ -131,7 +150,11 @@ function interpreterOf(file: string): string | undefined {
 }
 
 /** npm's batch files start `node` with the file of the same name beside them. */
-function npmProgram(batch: string, args: readonly string[], where: Where): WindowsProgram | undefined {
+function npmProgram(
+  batch: string,
+  args: readonly string[],
+  where: Where,
+): WindowsProgram | undefined {
   const name = /^(npm|npx)\.cmd$/i.exec(win32.basename(batch))?.[1]?.toLowerCase();
   if (name === undefined) return undefined;
   const script = win32.join(win32.dirname(batch), 'node_modules', 'npm', 'bin', `${name}-cli.js`);
@@ -148,10 +171,11 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
 }
 
 /**
- * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
- * quotation marks, with no special meaning inside. A quotation mark is doubled: the shell sees the end of one quotation
- * and the start of the next, the program one mark. Backslashes before a mark are doubled for the program. `%` is
- * followed by an empty variable, so two of them enclose no name.
+ * A batch file has no arguments, only a line read by the shell at each mention in the file. So
+ * every argument is in quotation marks, with no special meaning inside. A quotation mark is
+ * doubled: the shell sees the end of one quotation and the start of the next, the program one mark.
+ * Backslashes before a mark are doubled for the program. `%` is followed by an empty variable, so
+ * two of them enclose no name.
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);
@@ -196,8 +220,13 @@ export interface PathSearch {
 
 /** Distinguishes a typing error from a missing program. It only reads folders. */
 export async function searchPath(command: string, env: Environment): Promise<PathSearch> {
-  const folders = [...new Set(pathEntries(env).filter((folder) => folder !== ''))].slice(0, mostFolders);
-  const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
+  const folders = [...new Set(pathEntries(env).filter((folder) => folder !== ''))].slice(
+    0,
+    mostFolders,
+  );
+  const listings = await Promise.all(
+    folders.map((folder) => readdir(folder).catch((): string[] => [])),
+  );
   const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));
   const wanted = command.replace(windowsExtension, '');
   names.delete(wanted);

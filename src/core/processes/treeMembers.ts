@@ -7,7 +7,10 @@ export interface TreeMembers {
   firstEnded(): void;
   /** Windows has no request to end: there, either signal ends all members. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
-  /** Resolves to true if all are gone before `deadline()` (in the time of `performance.now`), which may move. */
+  /**
+   * Resolves to true if all are gone before `deadline()` (in the time of `performance.now`), which
+   * may move.
+   */
   goneBefore(deadline: () => number): Promise<boolean>;
   /** The reason why some members may not be found; undefined if all are. */
   readonly caution?: string | undefined;
@@ -39,7 +42,9 @@ export async function pollUntilGone(
   }
 }
 
-/** Ends members that did not end at the end of their input. @param graces the steps in milliseconds */
+/**
+ * Ends members that did not end at the end of their input. @param graces the steps in milliseconds
+ */
 export async function endMembers(
   members: TreeMembers,
   graces: Readonly<Record<'term' | 'kill', number>>,
@@ -51,7 +56,8 @@ export async function endMembers(
   members.signal('SIGTERM');
   if (await goneWithin(graces.term)) return;
   const deadline = performance.now() + graces.kill;
-  // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
+  // This is repeated, because a process forking while it is killed leaves children unseen by the
+  // last look.
   do members.signal('SIGKILL');
   while (!(await goneWithin(100)) && performance.now() < deadline);
 }

@@ -1,4 +1,7 @@
-/** The client behind a request: one session of an agent (G4). Servers learn only the capabilities we forward. */
+/**
+ * The client behind a request: one session of an agent (G4). Servers learn only the capabilities we
+ * forward.
+ */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { asFields, isObject, type Fields } from '../base/isObject.js';
@@ -7,11 +10,17 @@ import { tasksExtension } from './versions.js';
 
 export type { Fields };
 
-/** `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are conversations. */
+/**
+ * `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are
+ * conversations.
+ */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
 /** `key` is that of the request in a result of 2026-07-28 requiring input. */
-export type AskOptions = Readonly<{ onProgress?: ((progress: Fields) => void) | undefined; key?: string | undefined }>;
+export type AskOptions = Readonly<{
+  onProgress?: ((progress: Fields) => void) | undefined;
+  key?: string | undefined;
+}>;
 
 export interface ServerClient {
   /** The same object for all requests of one session. */
@@ -24,15 +33,29 @@ export interface ServerClient {
   readonly conversation?: string | undefined;
   /** The conversation whose list the client sees (G3g); undefined if it sees the list for all. */
   readonly listedFor?: string | undefined;
-  /** A clause with the reason why earlier state of its conversation is gone, if there may have been any. */
+  /**
+   * A clause with the reason why earlier state of its conversation is gone, if there may have been
+   * any.
+   */
   readonly lostBefore?: string | undefined;
   /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
-  /** The epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4). */
+  /**
+   * The epoch milliseconds since when its request waits for answers; undefined until it may be
+   * evicted (G4).
+   */
   readonly waitsSince?: number | undefined;
   readonly isGone?: boolean;
-  /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
-  ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
+  /**
+   * Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request
+   * at the client.
+   */
+  ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    options?: AskOptions,
+  ): Promise<Fields>;
   tell(method: string, params: Fields): void;
   /** The subject of its notifications has ended. */
   end?(): void;
@@ -42,7 +65,10 @@ export interface ServerClient {
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
 /** The expected client of an instance started early: its capabilities and its roots. */
-export type ExpectedClient = Readonly<{ capabilities: Fields; roots: () => readonly Record<'uri' | 'name', string>[] }>;
+export type ExpectedClient = Readonly<{
+  capabilities: Fields;
+  roots: () => readonly Record<'uri' | 'name', string>[];
+}>;
 
 export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 
@@ -53,12 +79,21 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
     const reason = 'No conversation uses this instance now, so nobody can be asked.';
     return Promise.reject(new RpcFailure(errorCodes.internal, reason));
   };
-  return { session: expected, capabilities: expected.capabilities, logLevel: undefined, ask, tell: () => {} };
+  return {
+    session: expected,
+    capabilities: expected.capabilities,
+    logLevel: undefined,
+    ask,
+    tell: () => {},
+  };
 }
 
 const uiExtension = 'io.modelcontextprotocol/ui';
 
-/** Returns the extensions of a client or a server that MCP Toolsets knows. Neither side learns of another one (X8i). */
+/**
+ * Returns the extensions of a client or a server that MCP Toolsets knows. Neither side learns of
+ * another one (X8i).
+ */
 export function knownExtensions({ extensions }: { readonly extensions?: unknown }): Fields {
   if (!isObject(extensions)) return {};
   const known = [uiExtension, tasksExtension].filter((id) => isObject(extensions[id]));
@@ -92,7 +127,10 @@ export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
 
-/** Returns capabilities covering both. If they conflict, those of `a` stay, so two clients never undo each other. */
+/**
+ * Returns capabilities covering both. If they conflict, those of `a` stay, so two clients never
+ * undo each other.
+ */
 export function union(a: Fields, b: Fields): Fields {
   return together(declaredCapabilities(a), declaredCapabilities(b));
 }
@@ -116,7 +154,11 @@ export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
 
-export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
+export function refusal(
+  capabilities: Fields,
+  method: string,
+  params: Fields | undefined,
+): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
   if (method === 'roots/list') return said.roots ? undefined : lacks('roots');
   if (method === 'sampling/createMessage') {
@@ -124,12 +166,18 @@ export function refusal(capabilities: Fields, method: string, params: Fields | u
     const isMissing = params?.['tools'] !== undefined && !said.sampling.tools;
     return isMissing ? lacks('sampling.tools', errorCodes.invalidParams) : undefined;
   }
-  if (method !== 'elicitation/create') return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
+  if (method !== 'elicitation/create')
+    return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
   if (!said.elicitation) return lacks('elicitation');
   const mode = params?.['mode'] === 'url' ? 'url' : 'form';
-  return mode in said.elicitation ? undefined : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
+  return mode in said.elicitation
+    ? undefined
+    : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
 }
 
 function lacks(capability: string, code: number = errorCodes.methodNotFound): RpcFailure {
-  return new RpcFailure(code, `The client that is asked has not declared the capability "${capability}".`);
+  return new RpcFailure(
+    code,
+    `The client that is asked has not declared the capability "${capability}".`,
+  );
 }

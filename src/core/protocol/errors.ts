@@ -4,7 +4,10 @@ export const errorCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** JSON-RPC leaves this code to implementations. Here: no room, no session, a connection that failed. */
+  /**
+   * JSON-RPC leaves this code to implementations. Here: no room, no session, a connection that
+   * failed.
+   */
   server: -32000,
   resourceNotFound: -32002,
   /** Only in 2025-11-25: a person must open pages before the call. */

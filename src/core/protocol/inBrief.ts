@@ -3,7 +3,10 @@ import { withoutSecrets } from '../base/secrets.js';
 /** Secrets are longer than a short text, and half a secret must still be recognised. */
 const lookedAtBehind = 4096;
 
-/** Removes what looks like a secret first (E4). The cut has a mark, and is between words if that costs at most half. */
+/**
+ * Removes what looks like a secret first (E4). The cut has a mark, and is between words if that
+ * costs at most half.
+ */
 export function shortened(text: string, limit: number): string {
   const isLong = text.length > limit + lookedAtBehind;
   const whole = withoutSecrets(isLong ? `${text.slice(0, limit + lookedAtBehind)}…` : text);
@@ -31,7 +34,8 @@ export function jsonInBrief(value: unknown, most: number): string {
   };
   const write = (inner: unknown, depth: number): void => {
     if (left <= 0) return;
-    if (typeof inner === 'string') return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
+    if (typeof inner === 'string')
+      return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
     if (typeof inner !== 'object' || inner === null) return put(JSON.stringify(inner) ?? 'null');
     const isList = Array.isArray(inner);
     if (depth > deepestInBrief) return put(isList ? '[…]' : '{…}');
@@ -43,7 +47,10 @@ export function jsonInBrief(value: unknown, most: number): string {
       if (index > 0) put(',');
       const key = keys?.[index];
       if (key !== undefined) put(`${JSON.stringify(key.slice(0, left))}:`);
-      write(key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key], depth + 1);
+      write(
+        key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key],
+        depth + 1,
+      );
     }
     put(keys ? '}' : ']');
   };

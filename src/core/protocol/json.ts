@@ -1,4 +1,7 @@
-/** Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe. Pure. */
+/**
+ * Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe.
+ * Pure.
+ */
 import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
 
@@ -13,7 +16,8 @@ const [quote, comma, colon, backslash, opensList, closesList, opensObject, close
 
 /** Throws a `SyntaxError` for invalid JSON, and for too many lists and objects. */
 export function parseJson(text: string): unknown {
-  if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) throw tooManyContainers();
+  if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity))
+    throw tooManyContainers();
   return JSON.parse(text);
 }
 
@@ -31,20 +35,28 @@ export function storedJson(text: string): unknown {
   }
 }
 
-/** Cuts off parts below twice the accepted depth: they cost only themselves, and their reader still sees the depth. */
+/**
+ * Cuts off parts below twice the accepted depth: they cost only themselves, and their reader still
+ * sees the depth.
+ */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
   if (nestsTooDeep(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
   return value;
 }
 
-/** True if valid JSON is nested too deep. Reads the text, because a walk through the value takes as long as parsing. */
+/**
+ * True if valid JSON is nested too deep. Reads the text, because a walk through the value takes as
+ * long as parsing.
+ */
 export function nestsTooDeep(text: string, limit = deepestValue): boolean {
   // Each level has two brackets.
   return text.length > 2 * limit && holdsMore(text, Infinity, limit);
 }
 
-/** True if a text has more lists and objects than `mostInAll`, or is nested deeper than `deepest`. */
+/**
+ * True if a text has more lists and objects than `mostInAll`, or is nested deeper than `deepest`.
+ */
 function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   let [inAll, depth] = [0, 0];
   for (let at = 0; at < text.length && inAll <= mostInAll && depth <= deepest; at++) {
@@ -59,10 +71,14 @@ function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   return inAll > mostInAll || depth > deepest;
 }
 
-/** Returns the index of the closing quotation mark; behind `most` an escaped one, or the end of the text without one. */
+/**
+ * Returns the index of the closing quotation mark; behind `most` an escaped one, or the end of the
+ * text without one.
+ */
 function endOfString(text: string, start: number, most = text.length): number {
   let end = text.indexOf('"', start + 1);
-  while (text.charCodeAt(end - 1) === 0x5c && end < most && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  while (text.charCodeAt(end - 1) === 0x5c && end < most && isEscaped(text, end))
+    end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end;
 }
 
@@ -120,12 +136,18 @@ const pieceLength = 16 * 1024;
 const longestToken = 1024 * 1024;
 const mostKeys = 100_000;
 
-/** Gives the value of `parseFlattened` for a list or an object, and also throws for too long a token. */
+/**
+ * Gives the value of `parseFlattened` for a list or an object, and also throws for too long a
+ * token.
+ */
 export function parsedInSlices(text: string): Sliced<unknown> {
   return new SliceReader(text).read();
 }
 
-/** Leaves the members of a container to `JSON.parse`, as many at once as fit into a piece, and goes into longer ones. */
+/**
+ * Leaves the members of a container to `JSON.parse`, as many at once as fit into a piece, and goes
+ * into longer ones.
+ */
 class SliceReader {
   private at = 0;
   private containers = 0;
@@ -174,14 +196,18 @@ class SliceReader {
       }
       code = this.next();
       if (code !== comma && code !== closes) throw this.misplaced();
-      if (!isList && keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
+      if (!isList && keys > mostKeys)
+        throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
     }
     this.at += 1;
     this.commas.length = depth - 1;
     return value;
   }
 
-  /** Returns the end of the members that fit into a piece, if one does. Scans each character once, at any depth. */
+  /**
+   * Returns the end of the members that fit into a piece, if one does. Scans each character once,
+   * at any depth.
+   */
   private endOfMembers(depth: number): number | undefined {
     const { text, commas } = this;
     // A member at the greatest depth is cut off, so it is read whole.
@@ -275,18 +301,23 @@ class SliceReader {
 const blanks = /[ \t\r\n]*/y;
 const word = /[\w.+-]*/y;
 
-/** Adds a member as `JSON.parse` does, even if an assignment to its key would mean something else. */
+/**
+ * Adds a member as `JSON.parse` does, even if an assignment to its key would mean something else.
+ */
 function put(to: Container, key: string, value: unknown): void {
   if (Array.isArray(to)) to.push(value);
   else if (key !== '__proto__') to[key] = value;
-  else Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Returns the length of a piece of a text without half an escape at its end. */
 function withoutHalfEscape(piece: string): number {
   const slash = piece.lastIndexOf('\\');
   const length = piece.charAt(slash + 1) === 'u' ? 6 : 2;
-  return slash < 0 || isEscaped(piece, slash) || slash + length <= piece.length ? piece.length : slash;
+  return slash < 0 || isEscaped(piece, slash) || slash + length <= piece.length
+    ? piece.length
+    : slash;
 }
 
 export function* decodedInSlices(pieces: readonly Buffer[]): Sliced<string> {

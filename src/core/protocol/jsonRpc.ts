@@ -1,4 +1,7 @@
-/** JSON-RPC. Reading never throws, and is tolerant to servers only, because a call would hang without its answer. */
+/**
+ * JSON-RPC. Reading never throws, and is tolerant to servers only, because a call would hang
+ * without its answer.
+ */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
 import { asFields, isObject, type Fields } from '../base/isObject.js';
@@ -10,25 +13,43 @@ import { isTooDeep, nestsTooDeep, parseFlattened, parseJson, parsedInSlices } fr
 import { presentAnswer, presentParams, presentResult } from './shapes.js';
 import { mostInBatch } from './versions.js';
 
-/** The limits of one message in bytes or characters: of an expected answer, and of anything else. */
+/**
+ * The limits of one message in bytes or characters: of an expected answer, and of anything else.
+ */
 export const largestAnswer = 16 * 1024 * 1024;
 export const largestUnasked = 8 * 1024 * 1024;
-/** Longer messages, in characters or bytes, are read in slices and delivered in a separate turn (P10). */
+/**
+ * Longer messages, in characters or bytes, are read in slices and delivered in a separate turn
+ * (P10).
+ */
 export const longMessage = 256 * 1024;
-/** The least charge for a message without an open request, in ms, because its further work is not all measured. */
+/**
+ * The least charge for a message without an open request, in ms, because its further work is not
+ * all measured.
+ */
 export const unaskedMs = 0.125;
 /** The same for a request of the server over HTTP, because the answer to it is another exchange. */
 export const exchangeMs = 20 * unaskedMs;
 
 export type RequestId = string | number;
 
-export type RequestMessage = Readonly<{ kind: 'request'; id: RequestId; method: string; params: Fields | undefined }>;
+export type RequestMessage = Readonly<{
+  kind: 'request';
+  id: RequestId;
+  method: string;
+  params: Fields | undefined;
+}>;
 
 export type Message =
   | RequestMessage
   | { readonly kind: 'notification'; readonly method: string; readonly params: Fields | undefined }
   /** An answer. With neither a result nor an error, it is not a valid one. */
-  | { readonly kind: 'response'; readonly id: RequestId | null; readonly result?: Fields; readonly error?: RpcError }
+  | {
+      readonly kind: 'response';
+      readonly id: RequestId | null;
+      readonly result?: Fields;
+      readonly error?: RpcError;
+    }
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
 
 export type Payload =
@@ -40,7 +61,10 @@ export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): r
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
 
-const notJson: Payload = { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
+const notJson: Payload = {
+  kind: 'unreadable',
+  error: { code: errorCodes.parse, message: 'The body is not JSON.' },
+};
 
 export function parsePayload(text: string): Payload {
   try {
@@ -63,7 +87,10 @@ function payloadOf(value: unknown, mayBeDeep: boolean): Payload {
   if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
   if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
   if (value.length > mostInBatch) {
-    return { kind: 'unreadable', error: invalid(`The batch has more than ${mostInBatch} messages.`) };
+    return {
+      kind: 'unreadable',
+      error: invalid(`The batch has more than ${mostInBatch} messages.`),
+    };
   }
   return { kind: 'batch', messages: value.map(read) };
 }
@@ -73,10 +100,15 @@ function readUnlessDeep(value: unknown): Message {
   const { id, ...rest } = asFields(value);
   const known = isRequestId(id) ? id : null;
   const error = invalid('The message is nested too deep.');
-  return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };
+  return 'method' in rest
+    ? { kind: 'invalid', id: known, error }
+    : { kind: 'response', id: known, error };
 }
 
-/** Protocol 2025-03-26 allows several messages. Returns undefined for anything but JSON-RPC, and for too many. */
+/**
+ * Protocol 2025-03-26 allows several messages. Returns undefined for anything but JSON-RPC, and for
+ * too many.
+ */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   try {
     // Some runtimes begin their output with a byte order mark.
@@ -87,11 +119,19 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
 }
 
 /** Does the same as `parseMessages` for a long text, in slices charged to the server's share. */
-export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
+export async function parseLongMessages(
+  share: LoopShare,
+  text: string,
+): Promise<JSONRPCMessage[] | undefined> {
   const value = await share.run(parsedInSlices(withoutMark(text))).catch(() => undefined);
   const messages = value === undefined ? undefined : share.charge(() => readMessages(value));
   for (const message of messages ?? []) {
-    const content = 'result' in message ? message.result : 'method' in message ? message.params : message.error.data;
+    const content =
+      'result' in message
+        ? message.result
+        : 'method' in message
+          ? message.params
+          : message.error.data;
     if (isObject(content)) share.owns(content);
   }
   return messages;
@@ -113,7 +153,8 @@ export function wireMessage(message: Message): JSONRPCMessage | undefined {
     return id === null || !result ? undefined : { jsonrpc, id, result };
   }
   const { method, params } = message;
-  if (message.kind === 'notification') return params ? { jsonrpc, method, params } : { jsonrpc, method };
+  if (message.kind === 'notification')
+    return params ? { jsonrpc, method, params } : { jsonrpc, method };
   const { id } = message;
   return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
 }
@@ -121,33 +162,51 @@ export function wireMessage(message: Message): JSONRPCMessage | undefined {
 const readStrictly = (value: unknown): Message => readMessage(value, false);
 
 function readMessage(value: unknown, isTolerant: boolean): Message {
-  if (!isObject(value)) return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
+  if (!isObject(value))
+    return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
   const { jsonrpc, method } = value;
   const id = isRequestId(value['id']) ? value['id'] : null;
   if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
   const isAnswer = 'result' in value || 'error' in value;
-  if (typeof method !== 'string' && isAnswer && (isTolerant || method === undefined || method === null)) {
+  if (
+    typeof method !== 'string' &&
+    isAnswer &&
+    (isTolerant || method === undefined || method === null)
+  ) {
     return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
   }
-  if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
+  if (typeof method !== 'string')
+    return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
   if ('id' in value && id === null && !isTolerant)
     return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
   const given = value['params'] ?? undefined;
   const params = isObject(given) ? presentParams(method, given) : undefined;
   if (given !== undefined && !params && !isTolerant)
-    return { kind: 'invalid', id, error: invalid('`params` must be an object.', errorCodes.invalidParams) };
-  return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
+    return {
+      kind: 'invalid',
+      id,
+      error: invalid('`params` must be an object.', errorCodes.invalidParams),
+    };
+  return id === null
+    ? { kind: 'notification', method, params }
+    : { kind: 'request', id, method, params };
 }
 
 function readClientResponse(id: RequestId | null, { result, error }: Fields): Message {
   if (isObject(error)) return { kind: 'response', id, error: readError(error, 'client') };
-  return isObject(result) ? { kind: 'response', id, result: presentAnswer(result) } : { kind: 'response', id };
+  return isObject(result)
+    ? { kind: 'response', id, result: presentAnswer(result) }
+    : { kind: 'response', id };
 }
 
 function readServerResponse(id: RequestId | null, fields: Fields): Message {
   const { result, error } = fields;
   if (error !== null && error !== undefined) {
-    return { kind: 'response', id, error: readError(isObject(error) ? error : { message: error }, 'server') };
+    return {
+      kind: 'response',
+      id,
+      error: readError(isObject(error) ? error : { message: error }, 'server'),
+    };
   }
   if (isObject(result)) return { kind: 'response', id, result: presentResult(result) };
   // Without an id, it answers no request.
@@ -163,7 +222,8 @@ function readError(error: Fields, whose: 'client' | 'server'): RpcError {
   const { code, message = `The ${whose} gave no reason.`, data } = error;
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
-    message: typeof message === 'string' ? clipped(message, longestMessage) : inBrief(message, 1000),
+    message:
+      typeof message === 'string' ? clipped(message, longestMessage) : inBrief(message, 1000),
     ...(data === undefined ? {} : { data }),
   };
 }

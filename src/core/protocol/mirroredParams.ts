@@ -1,4 +1,7 @@
-/** Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its tool marks. */
+/**
+ * Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its
+ * tool marks.
+ */
 import { isObject, type Fields } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { taskMethods } from './versions.js';
@@ -19,16 +22,26 @@ export const namedParams: ReadonlyMap<string, string> = new Map([
   ...taskMethods.map((method): [string, string] => [method, 'taskId']),
 ]);
 
-export function mirroredValue({ path }: MirroredParam, args: unknown): string | number | boolean | undefined {
-  const value = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), args);
-  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : undefined;
+export function mirroredValue(
+  { path }: MirroredParam,
+  args: unknown,
+): string | number | boolean | undefined {
+  const value = path.reduce<unknown>(
+    (inner, key) => (isObject(inner) ? inner[key] : undefined),
+    args,
+  );
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
+    ? value
+    : undefined;
 }
 
 /** Encodes everything but plain ASCII, and seemingly encoded text. */
 export function toHeader(value: string): string {
   const isMarked = value.startsWith('=?base64?') && value.endsWith('?=');
   const isPlain = plain.test(value) && value === value.trim();
-  return isPlain && !isMarked ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
+  return isPlain && !isMarked
+    ? value
+    : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
 }
 
 const plain = /^[\t\x20-\x7e]*$/;
@@ -42,7 +55,10 @@ export function fromHeader(header: string): string | undefined {
   return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
-/** Returns a sentence about the first mirrored parameter that is missing or different in the headers. */
+/**
+ * Returns a sentence about the first mirrored parameter that is missing or different in the
+ * headers.
+ */
 export function mirrorMismatch(
   params: readonly MirroredParam[],
   args: unknown,
@@ -56,7 +72,10 @@ export function mirrorMismatch(
     if (said === undefined) return `The header ${name} is missing.`;
     const value = typeof said === 'string' ? fromHeader(said) : undefined;
     if (value === undefined) return `The header ${name} has a value that is not allowed.`;
-    const isSame = typeof meant === 'number' ? value.trim() !== '' && Number(value) === meant : value === String(meant);
+    const isSame =
+      typeof meant === 'number'
+        ? value.trim() !== '' && Number(value) === meant
+        : value === String(meant);
     if (meant === undefined || !isSame) return `The header ${name} does not match the body.`;
   }
   return undefined;
@@ -71,8 +90,10 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
   const annotated = (node: Fields, path: readonly string[] | undefined): void => {
     const header = node[annotation];
     if (header === undefined) return;
-    if (typeof header !== 'string' || !token.test(header)) return wrong('that is not the name of a header');
-    if (!path || path.length === 0) return wrong('where it is not allowed: only `properties` may lead to it');
+    if (typeof header !== 'string' || !token.test(header))
+      return wrong('that is not the name of a header');
+    if (!path || path.length === 0)
+      return wrong('where it is not allowed: only `properties` may lead to it');
     if (!mirroredTypes.includes(node['type'] as string))
       return wrong('on a parameter that is not a string, integer or boolean');
     const lower = header.toLowerCase();
@@ -89,7 +110,9 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
     for (const [key, value] of Object.entries(node)) {
       if (dataKeywords.includes(key)) continue;
       if (key !== 'properties' || !isObject(value)) walk(value, undefined, depth + 1);
-      else for (const [name, inner] of Object.entries(value)) walk(inner, path && [...path, name], depth + 1);
+      else
+        for (const [name, inner] of Object.entries(value))
+          walk(inner, path && [...path, name], depth + 1);
     }
   };
   walk(schema, [], 0);
@@ -104,7 +127,10 @@ export function withoutMirroring(schema: unknown): unknown {
     kept.map(([key, value]) => {
       if (dataKeywords.includes(key)) return [key, value];
       if (key !== 'properties' || !isObject(value)) return [key, withoutMirroring(value)];
-      return [key, Object.fromEntries(Object.entries(value).map(([name, of]) => [name, withoutMirroring(of)]))];
+      return [
+        key,
+        Object.fromEntries(Object.entries(value).map(([name, of]) => [name, withoutMirroring(of)])),
+      ];
     }),
   );
 }

@@ -12,7 +12,10 @@ export interface RequestTerms {
   readonly signal: CancelSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
   readonly client?: ServerClient | undefined;
-  /** By default the instance of the conversation, or a new one. `held`: only one it holds (G8). `any`: each living one. */
+  /**
+   * By default the instance of the conversation, or a new one. `held`: only one it holds (G8).
+   * `any`: each living one.
+   */
   readonly instance?: 'held' | 'any' | undefined;
   /** Set by the recorder (H1b). A copy of the request would cost more than the record (P11). */
   recording?: RequestRecording | undefined;
@@ -46,11 +49,17 @@ export interface ToolsetCall extends ToolCall, Destination {
   readonly fromApp?: true | undefined;
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
-  /** The tool's original name, if a person has seen this very call and wants it. It answers `ask` of permissions. */
+  /**
+   * The tool's original name, if a person has seen this very call and wants it. It answers `ask` of
+   * permissions.
+   */
   readonly consented?: string;
   /** For people, if no client is behind the call. */
   readonly agent?: string;
-  /** The arguments of that call as the person saw them, with those of the override (O5). No others are sent. */
+  /**
+   * The arguments of that call as the person saw them, with those of the override (O5). No others
+   * are sent.
+   */
   readonly seen?: Fields;
 }
 
@@ -61,7 +70,12 @@ export interface ToolsetRequest extends OtherRequest, Destination {
 
 export type Outcome<Result, Beside = unknown> =
   | ({ readonly kind: 'result'; readonly result: Result } & Beside)
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | {
+      readonly kind: 'error';
+      readonly code: number;
+      readonly message: string;
+      readonly data?: unknown;
+    }
   | { readonly kind: 'cancelled' };
 
 export type ServerOutcome<Result> =
@@ -81,16 +95,27 @@ export type LeaseNews =
   | { readonly kind: 'shared'; readonly cause: string };
 
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
-export type Unanswered = Readonly<{ kind: 'refused' | 'timed out' | 'lost' | 'not sent'; reason: string }>;
+export type Unanswered = Readonly<{
+  kind: 'refused' | 'timed out' | 'lost' | 'not sent';
+  reason: string;
+}>;
 
-/** For the record of calls (H1b): the id of the fact. `onWritten` is called with the result as the client gets it. */
-type Recorded = { record?: { readonly id: string; onWritten(received: unknown, json?: unknown): void } };
+/**
+ * For the record of calls (H1b): the id of the fact. `onWritten` is called with the result as the
+ * client gets it.
+ */
+type Recorded = {
+  record?: { readonly id: string; onWritten(received: unknown, json?: unknown): void };
+};
 
 export type ToolOutcome = Outcome<
   CallToolResult,
   Recorded & {
     readonly news?: LeaseNews | undefined;
-    /** With news, the working directory of the instance, an absolute path. Absent for a server over HTTP. */
+    /**
+     * With news, the working directory of the instance, an absolute path. Absent for a server over
+     * HTTP.
+     */
     readonly folder?: string | undefined;
     /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;

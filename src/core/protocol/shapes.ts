@@ -1,6 +1,7 @@
 /**
- * Repairs foreign values, because strict readers would refuse a whole list for one field (X3). A wrong value costs its
- * field or entry; a right one is the same object. Written by hand, because schema libraries are too slow for results.
+ * Repairs foreign values, because strict readers would refuse a whole list for one field (X3). A
+ * wrong value costs its field or entry; a right one is the same object. Written by hand, because
+ * schema libraries are too slow for results.
  */
 import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { metaKeys } from './versions.js';
@@ -13,7 +14,8 @@ const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
 const number: Shape = (value) => (typeof value === 'number' ? value : undefined);
 const whole: Shape = (value) => (Number.isSafeInteger(value) ? value : undefined);
 const table: Shape = (value) => (isObject(value) ? value : undefined);
-const share: Shape = (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined);
+const share: Shape = (value) =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
 function oneOf(...values: readonly unknown[]): Shape {
   return (value) => (values.includes(value) ? value : undefined);
@@ -28,11 +30,16 @@ function listOf(entry: Shape): Shape {
     if (!Array.isArray(value)) return undefined;
     const list: readonly unknown[] = value;
     const read = list.map(entry);
-    return read.every((each, index) => each === list[index]) ? list : read.filter((each) => each !== undefined);
+    return read.every((each, index) => each === list[index])
+      ? list
+      : read.filter((each) => each !== undefined);
   };
 }
 
-function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Record<string, Shape>> = {}): Shape {
+function fields(
+  optional: Readonly<Record<string, Shape>>,
+  required: Readonly<Record<string, Shape>> = {},
+): Shape {
   const wanted = Object.entries(required);
   const all = new Map([...wanted, ...Object.entries(optional)]);
   const keys = [...all.keys()];
@@ -43,7 +50,11 @@ function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Re
   };
 }
 
-function repaired(value: Fields, keys: readonly string[], read: (key: string, given: unknown) => unknown): Fields {
+function repaired(
+  value: Fields,
+  keys: readonly string[],
+  read: (key: string, given: unknown) => unknown,
+): Fields {
   let changes: Map<string, unknown> | undefined;
   for (const key of keys) {
     const given = value[key];
@@ -52,27 +63,45 @@ function repaired(value: Fields, keys: readonly string[], read: (key: string, gi
     if (right !== given) (changes ??= new Map<string, unknown>()).set(key, right);
   }
   if (!changes) return value;
-  const entries = Object.entries(value).map(([key, given]) => [key, changes.has(key) ? changes.get(key) : given]);
+  const entries = Object.entries(value).map(([key, given]) => [
+    key,
+    changes.has(key) ? changes.get(key) : given,
+  ]);
   return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
 }
 
 function mapOf(entry: Shape): Shape {
-  return (value) => (isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined);
+  return (value) =>
+    isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined;
 }
 
 const present: Shape = (value) => value ?? undefined;
 
 /** In these keywords of a schema, null is a value. */
 const nullable = ['default', 'const', 'example'];
-const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+const schemaKeywords = [
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+];
 const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 /** These keywords of a schema have a map of free names. */
 export const schemaMaps: readonly string[] =
-  'properties patternProperties $defs definitions dependencies dependentRequired dependentSchemas'.split(' ');
+  'properties patternProperties $defs definitions dependencies dependentRequired dependentSchemas'.split(
+    ' ',
+  );
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepestSchema = 64;
 
-/** Leaves out keywords that are null. Some languages write an empty list for an empty map, or the reverse. */
+/**
+ * Leaves out keywords that are null. Some languages write an empty list for an empty map, or the
+ * reverse.
+ */
 function schemaAt(depth: number): Shape {
   return (value) => {
     if (!isObject(value) || depth > deepestSchema) return present(value);
@@ -88,7 +117,8 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
     if (Array.isArray(given) && given.length === 0) return undefined;
     return isObject(given) ? mapOf(inner)(given) : present(given);
   }
-  if (schemaLists.includes(key)) return Array.isArray(given) ? listOf(inner)(given) : present(given);
+  if (schemaLists.includes(key))
+    return Array.isArray(given) ? listOf(inner)(given) : present(given);
   if (key === 'required' && Array.isArray(given)) return listOf(text)(given);
   if (key === 'required' && isObject(given) && Object.keys(given).length === 0) return undefined;
   return present(given);
@@ -102,15 +132,25 @@ const zone = String.raw`(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)`;
 const dateTime = new RegExp(`^(${day})T${time}${zone}$`);
 
 const moment: Shape = (value) => {
-  const [, written] = typeof value === 'string' && value.length < 100 ? (dateTime.exec(value) ?? []) : [];
+  const [, written] =
+    typeof value === 'string' && value.length < 100 ? (dateTime.exec(value) ?? []) : [];
   if (written === undefined) return undefined;
   // A day that its month does not have becomes another one.
   const read = new Date(`${written}T00:00:00Z`);
-  return !Number.isNaN(read.valueOf()) && read.toISOString().startsWith(written) ? value : undefined;
+  return !Number.isNaN(read.valueOf()) && read.toISOString().startsWith(written)
+    ? value
+    : undefined;
 };
 
-const icon = fields({ mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') }, { src: text });
-const annotations = fields({ audience: listOf(oneOf('user', 'assistant')), priority: share, lastModified: moment });
+const icon = fields(
+  { mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') },
+  { src: text },
+);
+const annotations = fields({
+  audience: listOf(oneOf('user', 'assistant')),
+  priority: share,
+  lastModified: moment,
+});
 const shown = { title: text, description: text, icons: listOf(icon), _meta: table };
 const described = { ...shown, mimeType: text, annotations };
 
@@ -135,7 +175,9 @@ const argument = fields({ title: text, description: text, required: flag }, { na
 
 /** Each takes an entry with its required fields. */
 export const rightTool = reader(toolShape);
-export const rightPrompt = reader(fields({ ...shown, mimeType: text, arguments: listOf(argument) }));
+export const rightPrompt = reader(
+  fields({ ...shown, mimeType: text, arguments: listOf(argument) }),
+);
 export const rightResource = reader(fields({ ...described, size: number }));
 /** Without a URI, so that no template passes for a resource (S3). */
 export const rightTemplate = reader(fields({ ...described, uri: () => undefined }));
@@ -156,15 +198,21 @@ const blocks: ReadonlyMap<unknown, Shape> = new Map([
 ]);
 
 const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(value) : undefined);
-/** The dialect judges the other types of a conversation with a model, because versions differ in them. */
-const sampledBlock: Shape = (value) => (isObject(value) && !blocks.has(value['type']) ? value : block(value));
+/**
+ * The dialect judges the other types of a conversation with a model, because versions differ in
+ * them.
+ */
+const sampledBlock: Shape = (value) =>
+  isObject(value) && !blocks.has(value['type']) ? value : block(value);
 
-const messageOf = (content: Shape): Shape => fields({ _meta: table }, { role: oneOf('user', 'assistant'), content });
+const messageOf = (content: Shape): Shape =>
+  fields({ _meta: table }, { role: oneOf('user', 'assistant'), content });
 function unlessList(entry: Shape): Shape {
   return (value) => (Array.isArray(value) ? listOf(entry)(value) : value);
 }
 
-const sampledContent: Shape = (value) => (Array.isArray(value) ? listOf(sampledBlock)(value) : sampledBlock(value));
+const sampledContent: Shape = (value) =>
+  Array.isArray(value) ? listOf(sampledBlock)(value) : sampledBlock(value);
 
 const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
 const completion: Shape = (value) => {
@@ -186,7 +234,10 @@ const resultShape = fields({
 });
 const promptResult = fields({ description: text });
 
-/** A message of a prompt has one block. A list of blocks becomes several messages with no other fields. */
+/**
+ * A message of a prompt has one block. A list of blocks becomes several messages with no other
+ * fields.
+ */
 function withSplitMessages<Result>(result: Result): Result {
   const messages = asFields(result)['messages'];
   const isList = (message: unknown) => Array.isArray(asFields(message)['content']);
@@ -212,7 +263,10 @@ export function lostParts(given: Fields): readonly unknown[] {
     asList(list).filter((each) => each !== null && part(each) === undefined);
   const { completion: found } = result;
   const suggestions = isObject(found) ? lost(found['values'], text) : [];
-  return [...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)), ...suggestions];
+  return [
+    ...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)),
+    ...suggestions,
+  ];
 }
 
 const withMeta = fields({
@@ -235,7 +289,8 @@ const defaults = { string: text, number, integer: number, boolean: flag, array: 
 const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map(
   Object.entries(defaults).map(([type, ofDefault]) => [type, fieldOfForm(ofDefault)]),
 );
-const formField: Shape = (value) => (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
+const formField: Shape = (value) =>
+  (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
 const form = fields({ properties: mapOf(formField) });
 
 const requests: Readonly<Record<string, Shape>> = {
@@ -260,25 +315,42 @@ const requests: Readonly<Record<string, Shape>> = {
 };
 
 /** A list of the protocol is empty if it is null. */
-const lists = ['tools', 'prompts', 'resources', 'resourceTemplates', 'content', 'contents', 'messages', 'roots'];
+const lists = [
+  'tools',
+  'prompts',
+  'resources',
+  'resourceTemplates',
+  'content',
+  'contents',
+  'messages',
+  'roots',
+];
 const emptied = new Map<string, () => unknown>(lists.map((key) => [key, () => []]));
 emptied.set('completion', () => ({ values: [] }));
 /** For these fields, null is a value: the time of a task is not limited. */
 const nullableFields = new Set(['ttl', 'ttlMs']);
 
-/** Returns the result of a server without fields that are null, and with empty lists in place of null. */
+/**
+ * Returns the result of a server without fields that are null, and with empty lists in place of
+ * null.
+ */
 export function presentResult(result: Fields): Record<string, unknown> {
   return withRightMeta(withoutNulls(result, emptied));
 }
 
-/** Returns the result of a client without fields that are null: there `content` is a map of answers, or one block. */
+/**
+ * Returns the result of a client without fields that are null: there `content` is a map of answers,
+ * or one block.
+ */
 export function presentAnswer(result: Fields): Record<string, unknown> {
   return withRightMeta(withoutNulls(result, none));
 }
 
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
-  const read = withRightMeta(withoutNulls(params, method === 'notifications/message' ? kept : none));
+  const read = withRightMeta(
+    withoutNulls(params, method === 'notifications/message' ? kept : none),
+  );
   return (known?.(read) ?? read) as Record<string, unknown>;
 }
 

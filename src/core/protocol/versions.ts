@@ -1,4 +1,7 @@
-/** Our versions of the protocol, for clients (G2) and for servers (X3), with keys in `_meta`, log levels and tasks. */
+/**
+ * Our versions of the protocol, for clients (G2) and for servers (X3), with keys in `_meta`, log
+ * levels and tasks.
+ */
 import { asFields, isObject, without, type Fields } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
 
@@ -11,7 +14,10 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
   return (protocolVersions as readonly string[]).includes(value);
 }
 
-/** The first version without `initialize` and sessions. It and later ones are *modern*, earlier ones *legacy*. */
+/**
+ * The first version without `initialize` and sessions. It and later ones are *modern*, earlier ones
+ * *legacy*.
+ */
 export const modernVersion = '2026-07-28';
 
 export type SpokenVersion = ProtocolVersion | typeof modernVersion;
@@ -23,7 +29,10 @@ export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];
 }
 
-/** All messages of a batch are handled in one turn of the event loop, so larger batches are refused (S2). */
+/**
+ * All messages of a batch are handled in one turn of the event loop, so larger batches are refused
+ * (S2).
+ */
 export const mostInBatch = 500;
 
 /** A client with this many unread bytes gets none of the less important notifications (S2). */
@@ -54,7 +63,9 @@ export function isLogLevel(value: unknown): value is string {
   return levels.includes(value as string);
 }
 
-/** Returns the rank of a level: the greater, the rarer. Without a level, a client ranks above all. */
+/**
+ * Returns the rank of a level: the greater, the rarer. Without a level, a client ranks above all.
+ */
 export function logLevelRank(level: string | undefined): number {
   return level === undefined ? levels.length : levels.indexOf(level);
 }
@@ -69,7 +80,10 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
-/** Only inside this program, for `subscriptions/listen`: a client begins and ends to watch the task in `taskId`. */
+/**
+ * Only inside this program, for `subscriptions/listen`: a client begins and ends to watch the task
+ * in `taskId`.
+ */
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';
 
@@ -90,7 +104,10 @@ export function taskIn(result: object): string | undefined {
   return resultType === 'task' && isKeptId(taskId) ? taskId : undefined;
 }
 
-/** True if a tool of a 2025-11-25 server must be called as a task, a different feature in this version. */
+/**
+ * True if a tool of a 2025-11-25 server must be called as a task, a different feature in this
+ * version.
+ */
 export function needsTask({ execution }: { readonly execution?: unknown }): boolean {
   return asFields(execution)['taskSupport'] === 'required';
 }

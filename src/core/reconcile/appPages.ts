@@ -1,4 +1,7 @@
-/** Checks the apps of one server's tools once, and when a client reads a page (G8). A missing answer is no fault. */
+/**
+ * Checks the apps of one server's tools once, and when a client reads a page (G8). A missing answer
+ * is no fault.
+ */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Redactor } from '../base/log.js';
@@ -53,9 +56,17 @@ export class AppPages {
 
   problems(at: At): Problem[] {
     return [...this.faults].flatMap(([uri, fault]) => {
-      const names = this.tools.flatMap(({ original, tool }) => (appOf(tool) === uri ? [`"${original}"`] : []));
+      const names = this.tools.flatMap(({ original, tool }) =>
+        appOf(tool) === uri ? [`"${original}"`] : [],
+      );
       if (fault === undefined || names.length === 0) return [];
-      return [problemOf('app-unusable', at, { uri: clipped(uri, longestUri), fault, names: shortList(names, 5) })];
+      return [
+        problemOf('app-unusable', at, {
+          uri: clipped(uri, longestUri),
+          fault,
+          names: shortList(names, 5),
+        }),
+      ];
     });
   }
 
@@ -64,7 +75,12 @@ export class AppPages {
     if (signal.aborted) return;
     if (!uri.startsWith('ui://')) return this.note(uri, { kind: 'result', result: {} });
     if (!this.pool.open) return;
-    const outcome = await this.pool.request('', { method: 'resources/read', params: { uri }, signal, instance: 'any' });
+    const outcome = await this.pool.request('', {
+      method: 'resources/read',
+      params: { uri },
+      signal,
+      instance: 'any',
+    });
     if (!signal.aborted) this.note(uri, outcome);
   }
 }

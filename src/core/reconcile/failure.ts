@@ -1,4 +1,7 @@
-/** Why a definition does not serve, or the fault of the one in service: a failed operation with its time. */
+/**
+ * Why a definition does not serve, or the fault of the one in service: a failed operation with its
+ * time.
+ */
 import type { Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import type { StartFailure } from '../connections/connection.js';
@@ -26,13 +29,17 @@ export interface Failure {
 export function failureOf(cause: FailureCause, id: string, services: Services): Failure {
   const { clock, log, recorder, redactor } = services;
   const failure = { ...described(cause, (text) => redactor.redact(text)), since: clock.now() };
-  if (cause.kind === 'startFailed') recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
+  if (cause.kind === 'startFailed')
+    recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
   log.write('error', `${id}: ${failure.reason} ${failure.fix}`);
   return failure;
 }
 
 /** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
-export function described(cause: FailureCause, redact: (text: string) => string): Omit<Failure, 'since'> {
+export function described(
+  cause: FailureCause,
+  redact: (text: string) => string,
+): Omit<Failure, 'since'> {
   if (cause.kind === 'refused') {
     const [{ message, fix }] = cause.problems;
     return { reason: message, fix, takesDown: true, problems: () => cause.problems };
@@ -45,7 +52,8 @@ export function described(cause: FailureCause, redact: (text: string) => string)
   }
   const lost = redact(cause.cause);
   const before = cause.final ? 'It ended again and again, so it is no longer restarted: ' : '';
-  const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
+  const fix =
+    'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
   return {
     reason: before + lost,
     fix,

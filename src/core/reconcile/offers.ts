@@ -1,12 +1,19 @@
 /**
- * The lists of one server's instances, which may differ (G3g). Without an instance, a conversation sees the *common*
- * list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
+ * The lists of one server's instances, which may differ (G3g). Without an instance, a conversation
+ * sees the *common* list. Invariants: equal lists are kept once; nothing is kept for an instance
+ * that is gone.
  */
 import type { ServerDefinition, ToolOverrides } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
-import { keyOf, mostReviewed, reviewedPrompt, reviewedResource, reviewedTool } from '../approval/offerPrints.js';
+import {
+  keyOf,
+  mostReviewed,
+  reviewedPrompt,
+  reviewedResource,
+  reviewedTool,
+} from '../approval/offerPrints.js';
 import type { ReviewedOffer, ReviewedOffers } from '../approval/offerPrints.js';
 import { appOf } from '../apps/toolMeta.js';
 import { sameJson } from '../base/canonicalJson.js';
@@ -27,19 +34,27 @@ export function byKey(offers: Iterable<ReviewedOffer>): ReviewedOffers {
   return listed;
 }
 
-export function* reviewedIn(listing: ToolListing, overrides?: ToolOverrides): Generator<ReviewedOffer> {
+export function* reviewedIn(
+  listing: ToolListing,
+  overrides?: ToolOverrides,
+): Generator<ReviewedOffer> {
   const { tools, prompts } = listing;
   for (const tool of tools) yield reviewedTool(tool, overrides?.get(tool.name));
   for (const prompt of prompts?.prompts ?? []) yield reviewedPrompt(prompt);
   for (const one of [...resourcesToReview(listing), ...pagesOf(tools)]) yield reviewedResource(one);
 }
 
-export function resourcesToReview({ resources: listed }: ToolListing): (OfferedResource | OfferedTemplate)[] {
+export function resourcesToReview({
+  resources: listed,
+}: ToolListing): (OfferedResource | OfferedTemplate)[] {
   const { resources = [], templates = [] } = listed ?? {};
   return [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)];
 }
 
-/** Returns the pages of apps. A server need not list them (G8), so their URIs are in the baseline with its tools. */
+/**
+ * Returns the pages of apps. A server need not list them (G8), so their URIs are in the baseline
+ * with its tools.
+ */
 export function pagesOf(tools: readonly OfferedTool[]): OfferedResource[] {
   return tools.flatMap((tool) => pageOf(tool) ?? []);
 }
@@ -65,7 +80,11 @@ let nextOffer = 1;
 export class Offer {
   readonly id = nextOffer++;
   private made:
-    | { readonly definition: ServerDefinition; readonly report: FilteredToolsReport; readonly curation: Curation }
+    | {
+        readonly definition: ServerDefinition;
+        readonly report: FilteredToolsReport;
+        readonly curation: Curation;
+      }
     | undefined;
 
   static readonly of = perObject((listing: ToolListing) => new Offer(listing));
@@ -107,7 +126,12 @@ export class Offers {
   }
 
   all(instances: readonly Instance[]): readonly Offer[] {
-    return [...new Set([this.common, ...instances.flatMap((instance) => this.byInstance.get(instance) ?? [])])];
+    return [
+      ...new Set([
+        this.common,
+        ...instances.flatMap((instance) => this.byInstance.get(instance) ?? []),
+      ]),
+    ];
   }
 
   declaredOf(offer: Offer, instances: readonly Instance[]): readonly string[] {
@@ -121,9 +145,10 @@ export class Offers {
   }
 
   /**
-   * Notes the list of an instance. Returns true if it becomes the common list. The first list of an instance does if its
-   * client declares what the client of the common list does; the first list of a spare instance only when a conversation
-   * has taken it. Later changes in the instance of a conversation concern only that conversation.
+   * Notes the list of an instance. Returns true if it becomes the common list. The first list of an
+   * instance does if its client declares what the client of the common list does; the first list of
+   * a spare instance only when a conversation has taken it. Later changes in the instance of a
+   * conversation concern only that conversation.
    */
   note(instance: Instance, offer: Offer, isStart: boolean): boolean {
     const declared = capabilitiesKey(instance.declared);
@@ -136,14 +161,21 @@ export class Offers {
     return isForAll || (isStart && !isUntaken && declared === this.commonDeclared);
   }
 
-  /** True if its present list is for all, and not only for the conversation that holds it or will hold it. */
+  /**
+   * True if its present list is for all, and not only for the conversation that holds it or will
+   * hold it.
+   */
   isForAll({ use, client, declared }: Instance): boolean {
-    // The next conversation is expected to be like the last, and others may be offered something else.
+    // The next conversation is expected to be like the last, and others may be offered something
+    // else.
     if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonDeclared;
     return use.kind !== 'leased' || client?.listedFor === undefined;
   }
 
-  /** Returns the first list of an instance that was spare until now; undefined for any other, and the second time. */
+  /**
+   * Returns the first list of an instance that was spare until now; undefined for any other, and
+   * the second time.
+   */
   takenSpare(instance: Instance): Offer | undefined {
     return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }

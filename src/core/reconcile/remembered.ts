@@ -1,5 +1,6 @@
 /**
- * Keeps the offer of a server for the next window. A stand-in publishes it until the server has listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
+ * Keeps the offer of a server for the next window. A stand-in publishes it until the server has
+ * listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerDefinition } from '../config/model.js';
@@ -21,7 +22,10 @@ export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'
   readonly declared: string;
 }
 
-/** Keeps the last lists of servers. It decides nothing about approval, but its lists may be published at once. */
+/**
+ * Keeps the last lists of servers. It decides nothing about approval, but its lists may be
+ * published at once.
+ */
 export interface OfferMemory {
   recall(definition: ServerDefinition): RememberedOffer | undefined;
   remember(definition: ServerDefinition, offer: RememberedOffer): void;
@@ -35,9 +39,22 @@ export function isSameOffer(offer: RememberedOffer, other: RememberedOffer): boo
 
 export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
 
-/** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
-export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
-  const { listing, instructions, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
+/**
+ * Returns undefined if two remembered tools would have one name. The server itself has to decide.
+ */
+export function standInOf(
+  definition: ServerDefinition,
+  remembered: RememberedOffer,
+  report: FilteredToolsReport,
+) {
+  const {
+    listing,
+    instructions,
+    capabilities,
+    protocolVersion,
+    declared,
+    at: rememberedAt,
+  } = remembered;
   const curated = Offer.of(listing).curate(definition, report);
   if (curated.kind === 'refused') return undefined;
   // Another list needs an instance, so there is only one here.

@@ -1,7 +1,8 @@
 /**
- * One server of the config file. It carries out one step at a time, and keeps the last-known-good definition if a step
- * fails (R2, R3). Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and
- * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
+ * One server of the config file. It carries out one step at a time, and keeps the last-known-good
+ * definition if a step fails (R2, R3). Invariants: the serving definition is replaced in one
+ * synchronous step; an overtaken start ends and changes nothing; a launch without approval never
+ * starts (S1); a disposed unit leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import { orAborted } from '../base/events.js';
@@ -14,18 +15,38 @@ import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
-import { approvalOf, diverges, editOf, enabledDefinition, permitsOf, planStep, startableDefinition } from './plan.js';
+import {
+  approvalOf,
+  diverges,
+  editOf,
+  enabledDefinition,
+  permitsOf,
+  planStep,
+  startableDefinition,
+} from './plan.js';
 import type { Asked } from './plan.js';
-import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
+import {
+  isSameOffer,
+  type OfferMemory,
+  type RememberedOffer,
+  type StandIn,
+  standInOf,
+} from './remembered.js';
 import { Serving, type ServingDeps } from './serving.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
-/** The start under way of one definition. After an abort, its outcome counts for nothing and its connection is closed. */
+/**
+ * The start under way of one definition. After an abort, its outcome counts for nothing and its
+ * connection is closed.
+ */
 interface Attempt {
   definition: ServerDefinition;
   readonly start: Start;
-  /** Resolves after the outcome counted, or after everything started is gone. Never rejects because of a server. */
+  /**
+   * Resolves after the outcome counted, or after everything started is gone. Never rejects because
+   * of a server.
+   */
   done: Promise<void>;
 }
 
@@ -70,7 +91,9 @@ export class ServerUnit {
   }
 
   /** A request to a stand-in waits here for the start, and finds the real tools. */
-  async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
+  async ready(
+    signal: CancelSignal,
+  ): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let asked: StandIn | undefined; !this.serving && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
         if (asked === this.standIn) break;
@@ -95,9 +118,12 @@ export class ServerUnit {
 
   apply(wanted: ConfiguredServer | undefined): void {
     const reason = this.wanted && editOf(this.wanted, wanted);
-    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.id, reason });
+    if (reason !== undefined)
+      this.deps.services.recorder.event({ event: 'edited', toolset: this.id, reason });
     this.wanted = wanted;
-    const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
+    const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map(
+      (each) => each?.definition,
+    );
     const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
@@ -149,7 +175,10 @@ export class ServerUnit {
     await this.ends.settled();
   }
 
-  /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
+  /**
+   * The tools stay published. Leases end only for a person. For an agent, one starts if no other is
+   * live (L5).
+   */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const serving = this.serving;
     const definition = startableDefinition(this.asked);
@@ -158,8 +187,11 @@ export class ServerUnit {
       return this.start();
     }
     const isWhole = by === 'a person' || definition.trulyStateless;
-    await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
-    // While its processes ended, a person may have stopped it, or a call may have started another instance.
+    await (isWhole
+      ? serving.pool.recycle(`${by} restarted it`)
+      : serving.pool.endUnheld(`${by} restarted it`));
+    // While its processes ended, a person may have stopped it, or a call may have started another
+    // instance.
     if (this.serving === serving && !serving.pool.open) await serving.startAgain();
     await this.settled();
   }
@@ -185,7 +217,9 @@ export class ServerUnit {
 
   /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
-    return [this.serving, ...this.draining].find((serving) => serving?.pool.tasks.of(task, conversation));
+    return [this.serving, ...this.draining].find((serving) =>
+      serving?.pool.tasks.of(task, conversation),
+    );
   }
 
   /** Times are in epoch milliseconds. */
@@ -211,10 +245,14 @@ export class ServerUnit {
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
+    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition))
+      this.launch(definition, isAsked);
   }
 
-  /** @param isAsked true if a caller waits. Without published tools, the start does not wait for its turn either. */
+  /**
+   * @param isAsked true if a caller waits. Without published tools, the start does not wait for its
+   * turn either.
+   */
   private launch(definition: ServerDefinition, isAsked: boolean): void {
     const { clock, turns, expectedClient: expected } = this.deps.services;
     const client = expectedClient(expected());
@@ -232,19 +270,31 @@ export class ServerUnit {
     const spoke = memory?.recall(definition)?.protocolVersion;
     const outcome = await start.connect(this.id, () => attempt.definition, services, spoke);
     if (outcome.kind === 'connected')
-      await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, filteredTools()));
+      await outcome.connection.share?.run(
+        Offer.of(outcome.listing).prepare(definition, filteredTools()),
+      );
     start.turn?.end();
-    if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
+    if (start.signal.aborted)
+      return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed')
-      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.id, services);
+      this.failure = failureOf(
+        { kind: 'startFailed', failure: outcome.failure },
+        this.id,
+        services,
+      );
     // With `start: call`, the next call tries again.
-    if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start)) this.standDown();
+    if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start))
+      this.standDown();
     this.changed();
   }
 
-  private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
+  private succeed(
+    definition: ServerDefinition,
+    { connection, listing }: Connected,
+    declared: Fields,
+  ): void {
     const offer = Offer.of(listing);
     const { services, filteredTools, onChange } = this.deps;
     const curated = offer.curate(definition, filteredTools());
@@ -253,12 +303,22 @@ export class ServerUnit {
       this.ends.add(connection.close());
     };
     if (listing.failure && this.published)
-      return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
+      return refuse({
+        kind: 'startFailed',
+        failure: { code: 'list-failed', path: [], ...listing.failure },
+      });
     if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      { server: this.id, services, conversations: this.conversations, filteredTools, onPublish, onChange },
+      {
+        server: this.id,
+        services,
+        conversations: this.conversations,
+        filteredTools,
+        onPublish,
+        onChange,
+      },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
@@ -267,7 +327,8 @@ export class ServerUnit {
   private recurate(definition: ServerDefinition): void {
     const { serving } = this;
     if (!serving) return;
-    // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
+    // A failed start counts until a start succeeds, and an edit asks for one if no instance is live
+    // (R2).
     if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.failure = failureOf(refused, this.id, this.deps.services);
@@ -281,13 +342,17 @@ export class ServerUnit {
     this.publish();
     if (!before) return;
     this.draining.add(before);
-    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.ends.add(
+      before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)),
+    );
   }
 
   private stand(definition: ServerDefinition): void {
     const { memory, filteredTools } = this.deps;
-    const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
-    const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
+    const before =
+      this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
+    const remembered =
+      before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
     const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;

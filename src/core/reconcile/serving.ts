@@ -1,6 +1,7 @@
 /**
- * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
- * the published tools change in one step (`onPublish`); a list with an error changes nothing.
+ * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its
+ * instances. Invariants: the published tools change in one step (`onPublish`); a list with an error
+ * changes nothing.
  */
 import { delay } from '../base/clock.js';
 import { perObject } from '../base/perObject.js';
@@ -8,7 +9,12 @@ import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
-import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
+import {
+  type Connection,
+  ListError,
+  type OfferKind,
+  type ToolListing,
+} from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
@@ -49,7 +55,10 @@ interface Started {
 
 export class Serving {
   readonly pool: InstancePool;
-  /** Brings back the shared or the warm instance. A lease comes back with the next call of its conversation. */
+  /**
+   * Brings back the shared or the warm instance. A lease comes back with the next call of its
+   * conversation.
+   */
   readonly reconnection: Reconnection;
   definition: ServerDefinition;
   curated: Curated;
@@ -67,7 +76,10 @@ export class Serving {
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
-  /** The server's description of itself at the common list. A later instance may be another version of the server. */
+  /**
+   * The server's description of itself at the common list. A later instance may be another version
+   * of the server.
+   */
   spoken: Spoken;
   private listedAt: number;
 
@@ -97,10 +109,17 @@ export class Serving {
     this.pages.follow(this.curated.tools);
   }
 
-  /** Why a list of the server was not taken, as long as that lasts. A failure of an own list ends with its instance. */
+  /**
+   * Why a list of the server was not taken, as long as that lasts. A failure of an own list ends
+   * with its instance.
+   */
   get refreshFailure(): string | undefined {
-    const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
-    return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
+    const own = (instance: Instance): string | undefined =>
+      this.ownFailures.get(instance) ?? this.refusalOf(instance);
+    return (
+      this.commonFailure ??
+      this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0]
+    );
   }
 
   get features(): ServerFeatures {
@@ -113,35 +132,50 @@ export class Serving {
 
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
-    return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
+    return {
+      at: this.listedAt,
+      listing,
+      instructions,
+      declared: this.offers.commonDeclared,
+      ...this.spoken,
+    };
   }
 
   offeredTo(conversation?: string): Offered {
     const { common, commonDeclared } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     const own = held && !this.definition.trulyStateless ? this.offers.ofInstance(held) : undefined;
-    const special = held && own && own !== common && this.offered(own, [capabilitiesKey(held.declared)]);
-    return special || { listing: common.listing, curated: this.curated, declared: [commonDeclared] };
+    const special =
+      held && own && own !== common && this.offered(own, [capabilitiesKey(held.declared)]);
+    return (
+      special || { listing: common.listing, curated: this.curated, declared: [commonDeclared] }
+    );
   }
 
   private offered(offer: Offer, declared: readonly string[]): Offered | undefined {
     const { listing } = offer;
     if (offer === this.offers.common) return { listing, curated: this.curated, declared };
     const curated = offer.curate(this.definition, this.deps.filteredTools());
-    return curated.kind === 'curated' ? { listing, curated, declared, special: offer.id } : undefined;
+    return curated.kind === 'curated'
+      ? { listing, curated, declared, special: offer.id }
+      : undefined;
   }
 
   get ownLists(): readonly string[] {
     if (!this.offers.isVaried) return [];
     return this.pool.live.flatMap(({ use, client }) => {
       const conversation = use.kind === 'leased' ? client?.listedFor : undefined;
-      return conversation !== undefined && this.offeredTo(conversation).special !== undefined ? [conversation] : [];
+      return conversation !== undefined && this.offeredTo(conversation).special !== undefined
+        ? [conversation]
+        : [];
     });
   }
 
   everyOffer(): readonly Offered[] {
     const { live } = this.pool;
-    return this.offers.all(live).flatMap((offer) => this.offered(offer, this.offers.declaredOf(offer, live)) ?? []);
+    return this.offers
+      .all(live)
+      .flatMap((offer) => this.offered(offer, this.offers.declaredOf(offer, live)) ?? []);
   }
 
   /** Takes a definition of the same launch. If two tools would have one name, nothing changes. */
@@ -149,7 +183,9 @@ export class Serving {
     const { rejected } = this;
     const ofNewest = rejected?.curate(definition, this.deps.filteredTools());
     const isNewer = ofNewest?.kind === 'curated';
-    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.deps.filteredTools());
+    const curated = isNewer
+      ? ofNewest
+      : this.offers.common.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') return curated;
     const sameView = definition.viewHash === this.definition.viewHash;
     this.definition = definition;
@@ -176,7 +212,8 @@ export class Serving {
 
   async settled(): Promise<void> {
     await this.starting;
-    // Later listings do not count: a server with endless changes must not hold up the edit of another.
+    // Later listings do not count: a server with endless changes must not hold up the edit of
+    // another.
     await Promise.all(this.pool.live.map((instance) => this.refreshOf(instance).listingNow));
   }
 
@@ -200,7 +237,8 @@ export class Serving {
     // A conversation without a lease is offered the common list.
     if (event.kind === 'changed' && this.offers.isVaried) this.deps.onPublish();
     else if (event.kind === 'offerChanged') this.refresh(event.instance, event.offer);
-    else if (event.kind === 'startFailed') this.noteHealth({ kind: 'startFailed', failure: event.failure });
+    else if (event.kind === 'startFailed')
+      this.noteHealth({ kind: 'startFailed', failure: event.failure });
     else if (event.kind === 'taken') {
       const offer = this.offers.takenSpare(event.instance);
       if (offer) this.note(event.instance, offer.listing, true);
@@ -280,7 +318,11 @@ export class Serving {
       await refresh.listingNow;
       refresh.listingNow = undefined;
     };
-    const refresh: Refresh = { kinds: new Set(), flight: new SingleFlight(listAgain), listingNow: undefined };
+    const refresh: Refresh = {
+      kinds: new Set(),
+      flight: new SingleFlight(listAgain),
+      listingNow: undefined,
+    };
     return refresh;
   }
 
@@ -293,17 +335,28 @@ export class Serving {
       const last = this.offers.ofInstance(instance)?.listing ?? this.listing;
       const { definition, deps } = this;
       const listed = await listedAgain(connection, kinds, last, definition.timeouts.connect);
-      const listing = await deps.services.firstSeen.inOrder(listed, connection, definition, instance.declared);
+      const listing = await deps.services.firstSeen.inOrder(
+        listed,
+        connection,
+        definition,
+        instance.declared,
+      );
       const noteIt = (): void => void (this.isInUse(instance) && this.note(instance, listing));
       const { share } = connection;
       if (!share) return noteIt();
-      await share.run(this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.deps.filteredTools()));
+      await share.run(
+        this.offers
+          .offerOf(listing, this.pool.live)
+          .prepare(this.definition, this.deps.filteredTools()),
+      );
       await share.chargeTurn(noteIt);
     } catch (error) {
       for (const kind of kinds) changed.add(kind);
       // The end of the instance is already reported.
       if (!this.isInUse(instance)) return;
-      const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
+      const why = this.deps.services.redactor.redact(
+        error instanceof ListError ? error.message : asText(error),
+      );
       if (this.offers.isForAll(instance)) this.commonFailure = why;
       else this.ownFailures.set(instance, why);
       this.deps.onChange();
@@ -313,7 +366,9 @@ export class Serving {
   private refusalOf(instance: Instance): string | undefined {
     const offer = this.offers.ofInstance(instance);
     const curated =
-      offer === this.offers.common ? undefined : offer?.curate(this.definition, this.deps.filteredTools());
+      offer === this.offers.common
+        ? undefined
+        : offer?.curate(this.definition, this.deps.filteredTools());
     return curated?.kind === 'refused' ? curated.problems[0].message : undefined;
   }
 

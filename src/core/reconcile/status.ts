@@ -4,7 +4,13 @@ import { isForAppAlone } from '../apps/toolMeta.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/launchValues.js';
-import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
+import {
+  isEnabled,
+  startOfFile,
+  type ConfiguredServer,
+  type Launch,
+  type ServerDefinition,
+} from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import { savedTokens } from '../tools/tokens.js';
@@ -25,8 +31,18 @@ export type ServerState =
   | { readonly kind: 'remembered'; readonly since: number }
   /** No instance is live. The tools stay published, and the next call starts one (L4). */
   | { readonly kind: 'idle'; readonly since: number }
-  | { readonly kind: 'reconnecting'; readonly attempt: number; readonly at: number; readonly cause: string }
-  | { readonly kind: 'failed'; readonly since: number; readonly reason: string; readonly fix: string }
+  | {
+      readonly kind: 'reconnecting';
+      readonly attempt: number;
+      readonly at: number;
+      readonly cause: string;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly since: number;
+      readonly reason: string;
+      readonly fix: string;
+    }
   /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
@@ -50,7 +66,9 @@ function stateOf(facts: UnitFacts): ServerState {
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
-  const [oldest] = (serving?.pool.live ?? []).map(({ startedAt }) => startedAt).sort((a, b) => a - b);
+  const [oldest] = (serving?.pool.live ?? [])
+    .map(({ startedAt }) => startedAt)
+    .sort((a, b) => a - b);
   if (oldest !== undefined) return { kind: 'running', since: oldest };
   const starting = serving?.pool.starts.since;
   if (starting !== undefined) return { kind: 'starting', since: starting };
@@ -65,24 +83,34 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-function previousOf(facts: UnitFacts): { readonly since: number; readonly reason: string } | undefined {
+function previousOf(
+  facts: UnitFacts,
+): { readonly since: number; readonly reason: string } | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
-  if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
-  if (facts.approval.kind === 'pending') return { since, reason: 'Its new definition waits for your approval.' };
-  if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
+  if (facts.wanted?.kind === 'invalid')
+    return { since, reason: 'Its new definition has an error.' };
+  if (facts.approval.kind === 'pending')
+    return { since, reason: 'Its new definition waits for your approval.' };
+  if (facts.startingSince !== undefined)
+    return { since, reason: 'Its new definition is starting.' };
   const { failure } = facts;
   if (!failure) return { since, reason: 'Its new definition was not applied.' };
   return { since, reason: failure.start ? `Its new definition ${failure.reason}` : failure.reason };
 }
 
 /** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
-export function inPresentText(problems: readonly Problem[], refused: StatusSnapshot['refused']): readonly Problem[] {
+export function inPresentText(
+  problems: readonly Problem[],
+  refused: StatusSnapshot['refused'],
+): readonly Problem[] {
   const files = new Set(refused.map(({ file }) => file));
   return problems.flatMap((problem) => {
     const { file } = problem.place;
     if (!files.has(file)) return [problem];
-    return problem.severity === 'error' ? [{ ...problem, place: { file, range: startOfFile } }] : [];
+    return problem.severity === 'error'
+      ? [{ ...problem, place: { file, range: startOfFile } }]
+      : [];
   });
 }
 
@@ -90,12 +118,17 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const { id, wanted, serving } = facts;
   // A replaced definition has no place in the file.
   const inFile = facts.divergedAt === undefined ? serving : undefined;
-  const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
+  const problems = [
+    ...(inFile?.curated.problems ?? []),
+    ...(facts.standIn?.curated.problems ?? []),
+  ];
   const places = wanted?.places;
   if (!places) return problems;
   const at = { server: id, places };
   // The status of the sign-in may be newer than its failure.
-  const failures = [facts.failure, serving?.failure].filter((one) => one?.start?.code !== 'sign-in-needed');
+  const failures = [facts.failure, serving?.failure].filter(
+    (one) => one?.start?.code !== 'sign-in-needed',
+  );
   return [
     ...problems,
     ...(facts.approval.kind === 'pending'
@@ -114,10 +147,16 @@ function instancesOf(facts: UnitFacts) {
   const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
   return all.flatMap(({ pool, definition: { launch } }) => {
     const folder = launch.transport === 'stdio' ? launch.cwd : undefined;
-    return pool.live.map(({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
-      const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };
-      return { ...status, ...(folder !== undefined && { folder }), ...(lastTool !== undefined && { lastTool }) };
-    });
+    return pool.live.map(
+      ({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
+        const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };
+        return {
+          ...status,
+          ...(folder !== undefined && { folder }),
+          ...(lastTool !== undefined && { lastTool }),
+        };
+      },
+    );
   });
 }
 
@@ -133,10 +172,13 @@ export function statusOf(
 ) {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
-  const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
+  const listed =
+    published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
   const state = stateOf(facts);
   // The other states say more than the lack of a sign-in.
-  const isForSignIn = signIn.kind === 'needed' && !['disabled', 'invalid', 'pending', 'starting'].includes(state.kind);
+  const isForSignIn =
+    signIn.kind === 'needed' &&
+    !['disabled', 'invalid', 'pending', 'starting'].includes(state.kind);
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
   const offers = { tools, excluded, prompts, resources, changedOffers };
@@ -152,15 +194,21 @@ export function statusOf(
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
     hasSecrets: definition !== undefined && usesSecrets(definition.launch),
-    state: isForSignIn ? { kind: 'signInNeeded' as const, since: signIn.since, why: signIn.why } : state,
+    state: isForSignIn
+      ? { kind: 'signInNeeded' as const, since: signIn.since, why: signIn.why }
+      : state,
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),
     /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
     serverInfo: published?.spoken.serverInfo,
-    /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
-    placeOf: (tool: ExcludedTool) => (server.kind === 'valid' ? exclusionPlace(tool, server.definition) : undefined),
+    /**
+     * Returns the place in the file of the reason. Undefined if no key of this server is the
+     * reason.
+     */
+    placeOf: (tool: ExcludedTool) =>
+      server.kind === 'valid' ? exclusionPlace(tool, server.definition) : undefined,
     /** The original names before the filters, in the server's order. */
     listed,
     offered: listed.length,
@@ -169,9 +217,13 @@ export function statusOf(
   };
 }
 
-function exclusionPlace({ original, reason }: ExcludedTool, definition: ServerDefinition): Place | undefined {
+function exclusionPlace(
+  { original, reason }: ExcludedTool,
+  definition: ServerDefinition,
+): Place | undefined {
   const { tools, places } = definition;
-  if (reason.kind === 'blacklist') return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
+  if (reason.kind === 'blacklist')
+    return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
   if (reason.kind === 'whitelist') return places.keyAt(['tools', 'whitelist']);
   if (reason.kind === 'publishedNameInvalid') return places.keyAt(['transform']);
   if (reason.kind !== 'override') return undefined;

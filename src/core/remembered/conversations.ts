@@ -1,4 +1,6 @@
-/** Remembers over windows the conversations of each server, and why each lost its instance (P9, X4). */
+/**
+ * Remembers over windows the conversations of each server, and why each lost its instance (P9, X4).
+ */
 import { BoundedMap } from '../base/boundedMap.js';
 import { asFields } from '../base/isObject.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
@@ -23,7 +25,8 @@ export class RememberedConversations implements KnownConversations {
   constructor(private readonly deps: ConversationsDeps) {
     for (const [server, losses] of entriesOf(deps.stored))
       for (const [conversation, cause] of entriesOf(losses))
-        if (typeof cause === 'string') this.lossesOf(server).set(conversation, cause === '' ? restarted : cause);
+        if (typeof cause === 'string')
+          this.lossesOf(server).set(conversation, cause === '' ? restarted : cause);
   }
 
   expectsMore(server: string): boolean {
@@ -35,7 +38,9 @@ export class RememberedConversations implements KnownConversations {
     const changed = (conversation: string): void => {
       this.servers.set(server, losses);
       if (!this.deps.isConversation(conversation)) return;
-      const all = [...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))] as const);
+      const all = [...this.servers.keys()].map(
+        (id) => [id, Object.fromEntries(this.conversationsOf(id))] as const,
+      );
       this.deps.store(Object.fromEntries(all));
     };
     return {
@@ -58,7 +63,9 @@ export class RememberedConversations implements KnownConversations {
   }
 
   private conversationsOf(server: string): readonly (readonly [string, string])[] {
-    return [...(this.servers.get(server) ?? [])].filter(([conversation]) => this.deps.isConversation(conversation));
+    return [...(this.servers.get(server) ?? [])].filter(([conversation]) =>
+      this.deps.isConversation(conversation),
+    );
   }
 }
 

@@ -1,4 +1,7 @@
-/** Writes the last list of a server as one text, and reads it as foreign text: one with any error is dropped. */
+/**
+ * Writes the last list of a server as one text, and reads it as foreign text: one with any error is
+ * dropped.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
 import { keptFacts } from '../connections/handshake.js';
@@ -15,7 +18,10 @@ export const longestKept = 4 * 1024 * 1024;
 const longestPart = 256 * 1024;
 const ofOneTurn = 128 * 1024;
 
-export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
+export async function keptText(
+  offer: RememberedOffer,
+  redact: (text: string) => string,
+): Promise<string | undefined> {
   const pieces: string[] = [];
   let length = 0;
   let looked = 0;
@@ -63,5 +69,7 @@ export function readKept(text: string): RememberedOffer | undefined {
   if (typeof at !== 'number' || at < 0 || at > latestTime) return undefined;
   const listing = keptListing(kept['listing']);
   const facts = keptFacts(kept);
-  return listing && facts && typeof declared === 'string' ? { ...facts, at, listing, declared } : undefined;
+  return listing && facts && typeof declared === 'string'
+    ? { ...facts, at, listing, declared }
+    : undefined;
 }

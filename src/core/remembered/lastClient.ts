@@ -1,6 +1,6 @@
 /**
- * Predicts the capabilities of the next client, because servers start before a client connects (G4, L4). After a wrong
- * prediction, the server of a conversation starts once more.
+ * Predicts the capabilities of the next client, because servers start before a client connects (G4,
+ * L4). After a wrong prediction, the server of a conversation starts once more.
  */
 import { isObject, type Fields } from '../base/isObject.js';
 import type { ExpectedClient } from '../protocol/client.js';
@@ -22,7 +22,10 @@ interface LastClientDeps {
 export class LastClient {
   constructor(private readonly deps: LastClientDeps) {}
 
-  readonly expected = (): ExpectedClient => ({ capabilities: this.kept ?? this.deps.usual, roots: this.deps.roots });
+  readonly expected = (): ExpectedClient => ({
+    capabilities: this.kept ?? this.deps.usual,
+    roots: this.deps.roots,
+  });
 
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;

@@ -1,6 +1,7 @@
 /**
- * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are read when the window
- * opens. Invariants: the size of the folder is bounded; a file is whole or absent.
+ * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are
+ * read when the window opens. Invariants: the size of the folder is bounded; a file is whole or
+ * absent.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -33,7 +34,12 @@ export class OfferFiles {
       names.map(async (name) => {
         const file = path.join(folder, name);
         const stats = await stat(file).catch(() => undefined);
-        return { launch: launchOfFile(name), file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
+        return {
+          launch: launchOfFile(name),
+          file,
+          size: stats?.size ?? 0,
+          at: stats?.mtimeMs ?? 0,
+        };
       }),
     );
     const texts = new Map<string, RememberedOffer | string | undefined>();

@@ -19,7 +19,10 @@ export type SaveOutcome =
 export interface ArtifactStore {
   /** Never rejects: a result arrives even if its files do not. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
-  /** Resolves with the paths of the conversation's files that still exist, oldest first. Never rejects. */
+  /**
+   * Resolves with the paths of the conversation's files that still exist, oldest first. Never
+   * rejects.
+   */
   ofConversation(conversation: string): Promise<readonly string[]>;
   /** Resolves when no write and no removal is under way. */
   settled(): Promise<void>;

@@ -1,4 +1,7 @@
-/** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
+/**
+ * Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays
+ * the same.
+ */
 import { asList, isObject, type Fields } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { inPieces, inTurns, pieceLength, type LoopShare, type Sliced } from '../base/turns.js';
@@ -21,14 +24,21 @@ export type SavedParts = ReadonlyMap<unknown, BinaryOutcome>;
 export function binaryOf(part: unknown): Binary | undefined {
   if (!isObject(part)) return undefined;
   const { type, resource } = part;
-  if (type === 'image' || type === 'audio') return binary(type, undefined, part['mimeType'], part['data']);
-  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string') return undefined;
+  if (type === 'image' || type === 'audio')
+    return binary(type, undefined, part['mimeType'], part['data']);
+  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string')
+    return undefined;
   // An agent reads the text if there are both text and bytes.
   if (typeof resource['text'] === 'string') return undefined;
   return binary('resource', resource['uri'], resource['mimeType'], resource['blob']);
 }
 
-function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, content: unknown): Binary | undefined {
+function binary(
+  kind: Binary['kind'],
+  uri: string | undefined,
+  said: unknown,
+  content: unknown,
+): Binary | undefined {
   if (typeof content !== 'string') return undefined;
   const { base64, type: typeOfUrl } = splitDataUrl(content);
   const type = typeof said === 'string' && said.trim() !== '' ? said : typeOfUrl;
@@ -40,7 +50,9 @@ function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, co
 export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
-/** @param most the limit of saved parts; the others get a note @param share pays for the decoding */
+/**
+ * @param most the limit of saved parts; the others get a note @param share pays for the decoding
+ */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,
@@ -69,10 +81,14 @@ async function save(
   store: ArtifactStore,
   share: LoopShare | undefined,
 ): Promise<BinaryOutcome> {
-  if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
+  if (found.base64.trim() === '' && found.kind !== 'resource')
+    return { kind: 'unreadable', why: 'it has no data' };
   const bytes = await inTurns(decoded(found.base64), share);
   if (typeof bytes === 'string') return { kind: 'unreadable', why: bytes };
-  return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces: [bytes] });
+  return store.save(origin, {
+    extension: extensionOf(found.imageType ?? found.type),
+    pieces: [bytes],
+  });
 }
 
 /** Returns the bytes, or the reason for their absence. @param text without a `data:` prefix */
@@ -124,7 +140,10 @@ export function decodedSize(text: string): number {
 }
 
 /** Some servers put the prefix of a data URL before base64. */
-export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
+export function splitDataUrl(text: string): {
+  readonly base64: string;
+  readonly type: string | undefined;
+} {
   const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
   if (!prefix) return { base64: text, type: undefined };
   const type = (prefix[1] ?? '').replace(/;\s*base64\s*$/i, '').trim();
@@ -135,7 +154,10 @@ function withoutSpace(text: string): string {
   return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
 }
 
-/** Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same object. */
+/**
+ * Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same
+ * object.
+ */
 export function withoutDataUrls<Result extends object>(result: Result): Sliced<Result> {
   return repaired(result) as Sliced<Result>;
 }
@@ -173,7 +195,11 @@ function* plain(value: Fields, key: 'data' | 'blob'): Sliced<Fields> {
   const { mimeType } = value;
   const isDeclared = typeof mimeType === 'string' && mimeType.trim() !== '';
   const repaired = yield* base64Of(written, base64);
-  return { ...value, [key]: repaired, ...(!isDeclared && type !== undefined && { mimeType: type }) };
+  return {
+    ...value,
+    [key]: repaired,
+    ...(!isDeclared && type !== undefined && { mimeType: type }),
+  };
 }
 
 /** A data URL without `;base64` holds percent-encoded text, unless its writer forgot the marker. */
@@ -196,7 +222,10 @@ function* base64Of(url: string, content: string): Sliced<string> {
   return yield* encoded(Buffer.concat(pieces));
 }
 
-/** Returns the length of the end of a text with the percent-encoded bytes of a character, which may be cut off. */
+/**
+ * Returns the length of the end of a text with the percent-encoded bytes of a character, which may
+ * be cut off.
+ */
 function unfinished(text: string): number {
   // A character has at most four bytes, and three of them begin with 8 to b.
   const [last = ''] = /%(?![89ab])[^%]*(?:%[89ab][^%]*)*$/i.exec(text.slice(-12)) ?? [];
@@ -213,7 +242,9 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[^]{4}WEBP/],
 ];
 
-/** A server must not choose the program that opens its file, so only known types have extensions. */
+/**
+ * A server must not choose the program that opens its file, so only known types have extensions.
+ */
 const ownExtensions: Readonly<Record<string, readonly string[]>> = {
   image: ['png', 'gif', 'webp', 'bmp', 'tiff', 'avif', 'heic', 'jpg'],
   audio: ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'webm'],
@@ -241,14 +272,21 @@ const otherTypes: Readonly<Record<string, readonly string[]>> = {
   md: ['text/markdown'],
 };
 
-/** The first bytes count most, because a provider refuses the conversation for an image with a wrong type. */
+/**
+ * The first bytes count most, because a provider refuses the conversation for an image with a wrong
+ * type.
+ */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
-  if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) return undefined;
+  if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/'))
+    return undefined;
   const start = Buffer.from(base64.slice(0, 64).replace(/\s+/g, ''), 'base64').toString('latin1');
   const signed = signatures.find(([, pattern]) => pattern.test(start))?.[0];
   // The second spelling is common, and not official.
-  return signed ?? imageTypes.find((each) => each === type || (each === 'image/jpeg' && type === 'image/jpg'));
+  return (
+    signed ??
+    imageTypes.find((each) => each === type || (each === 'image/jpeg' && type === 'image/jpg'))
+  );
 }
 
 export function extensionOf(type: string | undefined): string {

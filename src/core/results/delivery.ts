@@ -1,6 +1,7 @@
 /**
- * Saves bytes as files (V2). For the editor, it makes a result readable (V1) and saves the fewest long texts too (V3).
- * Text for the user is measured apart from text for the model, so that neither gets into the other.
+ * Saves bytes as files (V2). For the editor, it makes a result readable (V1) and saves the fewest
+ * long texts too (V3). Text for the user is measured apart from text for the model, so that neither
+ * gets into the other.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
@@ -8,7 +9,14 @@ import { withAppPart } from '../apps/editorApps.js';
 import { formatBytes, nowhere } from './artifacts.js';
 import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles } from './binaries.js';
-import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
+import {
+  composed,
+  isPlainText,
+  isText,
+  isVisibleText,
+  marked,
+  type TextPart,
+} from './forEditor.js';
 import { inPieces, inTurns, LoopShare } from '../base/turns.js';
 
 /** In bytes of UTF-8. */
@@ -39,18 +47,32 @@ export class Delivery {
     return (await this.readable(result, origin)).result;
   }
 
-  async forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult> {
+  async forEditorWithApp(
+    result: CallToolResult,
+    origin: ArtifactOrigin,
+    token: string,
+  ): Promise<CallToolResult> {
     const forModel = await this.readable(forModelOfApp(result), origin);
     return withAppPart(forModel.result, result, token);
   }
 
   /** @param opens true if the result opens an app, so that its structure is only for the app */
-  forConversation(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult> {
+  forConversation(
+    result: CallToolResult,
+    origin: ArtifactOrigin,
+    opens: boolean,
+  ): Promise<ReadableResult> {
     return this.readable(opens ? forModelOfApp(result) : result, origin);
   }
 
   async forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
-    await saveBinaries(result.content, origin, this.deps.artifacts, mostFiles, LoopShare.of(result));
+    await saveBinaries(
+      result.content,
+      origin,
+      this.deps.artifacts,
+      mostFiles,
+      LoopShare.of(result),
+    );
     return result;
   }
 
@@ -68,7 +90,9 @@ export class Delivery {
     const most = mostFiles - (hasLong ? mostTextFiles : 0);
     const saved = await saveBinaries(result.content, origin, artifacts, most, share);
     const files = [...saved].flatMap(([part, outcome]): SavedFile[] =>
-      outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
+      outcome.kind === 'saved'
+        ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }]
+        : [],
     );
     let left = mostFiles - files.length;
     const save: TextLimit['save'] = async (content) => {
@@ -103,7 +127,9 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
 
 function textsIn(content: CallToolResult['content']): string[] {
   const parts: readonly Partial<ContentBlock>[] = Array.isArray(content) ? content : [];
-  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''));
+  return parts.map((part) =>
+    part?.type === 'text' && typeof part.text === 'string' ? part.text : '',
+  );
 }
 
 interface TextLimit {
@@ -112,7 +138,10 @@ interface TextLimit {
   readonly share: LoopShare | undefined;
 }
 
-/** Together they stay below the limit of the editor's own agent, which writes a longer text to another file. */
+/**
+ * Together they stay below the limit of the editor's own agent, which writes a longer text to
+ * another file.
+ */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
 /** A file is written in pieces of this length, in characters. */
@@ -139,7 +168,9 @@ async function shorten(
   if (long === 'all') {
     const text = await shortened(texts.join('\n'), 'txt', limit);
     const others = new Set<ContentBlock>(parts.slice(1));
-    return content.filter((part) => !others.has(part)).map((part) => (part === parts[0] ? { ...part, text } : part));
+    return content
+      .filter((part) => !others.has(part))
+      .map((part) => (part === parts[0] ? { ...part, text } : part));
   }
   const result = [...content];
   for (const [index, part] of content.entries()) {
@@ -167,14 +198,21 @@ function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPa
   return rest <= limit ? long : 'all';
 }
 
-async function shortened(text: string, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
+async function shortened(
+  text: string,
+  extension: 'txt' | 'json',
+  limit: TextLimit,
+): Promise<string> {
   const pieces = await inTurns(
     inPieces(text, (piece) => Buffer.from(piece), lengthInFile),
     limit.share,
   );
   const outcome = await limit.save({ extension, pieces });
   const { head, tail } = excerpt(text, excerptSizes(limit.bytes));
-  const where = outcome.kind === 'saved' ? `All of it is in ${outcome.path}` : `It was not saved: ${outcome.why}`;
+  const where =
+    outcome.kind === 'saved'
+      ? `All of it is in ${outcome.path}`
+      : `It was not saved: ${outcome.why}`;
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const left = formatBytes(bytes - Buffer.byteLength(head) - Buffer.byteLength(tail));
   const line = `[${left} of ${formatBytes(bytes)} left out here, over the limit of ${formatBytes(limit.bytes)}. ${where}]`;

@@ -1,6 +1,7 @@
 /**
- * Keeps `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). Invariants: a file is whole or
- * absent; no other user may read it; its path has no foreign text except the names of server and tool (E4).
+ * Keeps `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). Invariants: a
+ * file is whole or absent; no other user may read it; its path has no foreign text except the names
+ * of server and tool (E4).
  */
 import path from 'node:path';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -52,9 +53,15 @@ export class DiskArtifacts implements ArtifactStore {
     await this.quota.settled();
   }
 
-  private async write(origin: ArtifactOrigin, { extension, pieces }: ArtifactContent): Promise<SaveOutcome> {
+  private async write(
+    origin: ArtifactOrigin,
+    { extension, pieces }: ArtifactContent,
+  ): Promise<SaveOutcome> {
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, extension));
+    const file = path.join(
+      folder,
+      artifactName(this.deps.clock.now(), origin.conversation, extension),
+    );
     const unfinished = `${file}.partial`;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const limit = this.deps.quota();
@@ -63,7 +70,8 @@ export class DiskArtifacts implements ArtifactStore {
       const files = await (this.files ??= sizesIn(this.root));
       const tooLarge = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(limit)}`;
       // The quota would remove a larger file at once.
-      if (onDisk(bytes) > limit) throw new Error(limit === 0 ? 'mcpToolsets.artifactsQuota is 0' : tooLarge);
+      if (onDisk(bytes) > limit)
+        throw new Error(limit === 0 ? 'mcpToolsets.artifactsQuota is 0' : tooLarge);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(unfinished, pieces, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, file);
@@ -75,12 +83,18 @@ export class DiskArtifacts implements ArtifactStore {
       await rm(unfinished, { force: true }).catch(() => undefined);
       // Node's "ENOSPC: no space left on device, write" becomes "no space left on device (ENOSPC)".
       const why = messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
-      this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
+      this.deps.log.write(
+        'warn',
+        `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`,
+      );
       return { kind: 'notSaved', why };
     }
   }
 
-  /** Removes the oldest files over the quota (V3). A file that cannot be removed is skipped and still counts. */
+  /**
+   * Removes the oldest files over the quota (V3). A file that cannot be removed is skipped and
+   * still counts.
+   */
   private async keepQuota(): Promise<void> {
     const { quota, mostFiles = usualMostFiles } = this.deps;
     const files = (await this.files) ?? new Map<string, number>();
@@ -113,7 +127,9 @@ async function sizesIn(root: string): Promise<Map<string, number>> {
     const { size, mtimeMs } = await stat(file);
     return { file, bytes: onDisk(size), mtimeMs };
   });
-  const found = (await Promise.allSettled(sized)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const found = (await Promise.allSettled(sized)).flatMap((one) =>
+    one.status === 'fulfilled' ? [one.value] : [],
+  );
   found.sort((a, b) => a.mtimeMs - b.mtimeMs || (a.file < b.file ? -1 : 1));
   return new Map(found.map(({ file, bytes }) => [file, bytes]));
 }
@@ -138,7 +154,10 @@ function artifactName(now: number, conversation: string | undefined, extension: 
   return `${stamp}-${uuid}.${extension}`;
 }
 
-/** Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another kind. */
+/**
+ * Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another
+ * kind.
+ */
 export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
 }

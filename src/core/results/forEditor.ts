@@ -1,4 +1,7 @@
-/** VS Code 1.139 (V1) drops text beside structure, shows models only text of errors, and throws without `content`. */
+/**
+ * VS Code 1.139 (V1) drops text beside structure, shows models only text of errors, and throws
+ * without `content`.
+ */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
 import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
@@ -23,7 +26,9 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Every part gets a type that the editor shows. @param fits true for JSON within the limit of text */
+/**
+ * Every part gets a type that the editor shows. @param fits true for JSON within the limit of text
+ */
 export function* composed(
   result: CallToolResult,
   saved: SavedParts,
@@ -47,7 +52,9 @@ export function* composed(
   return { ...rest, content: isSaid ? content : [...content, { type: 'text', text: json }] };
 }
 
-/** The first text of an error for the model begins with a marker. An error without text gets one. */
+/**
+ * The first text of an error for the model begins with a marker. An error without text gets one.
+ */
 export function marked(result: CallToolResult): CallToolResult {
   if (result.isError !== true) return result;
   const { content } = result;
@@ -59,7 +66,10 @@ export function marked(result: CallToolResult): CallToolResult {
   return { ...result, content: part ? content.with(first, said) : [said, ...content] };
 }
 
-/** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
+/**
+ * True if a text is the JSON of a value, in any layout. A long text also needs the same order of
+ * keys.
+ */
 function* anySays(parts: readonly TextPart[], value: unknown, json: string): Sliced<boolean> {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
   let bareJson: string | undefined;
@@ -99,37 +109,51 @@ export function isText(part: ContentBlock): part is TextPart {
 /** True if the model sees a part. The editor hides text for the user from it. */
 export function isVisibleText(part: ContentBlock): part is TextPart {
   const audience = isText(part) ? part.annotations?.audience : undefined;
-  return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
+  return (
+    isText(part) &&
+    (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'))
+  );
 }
 
 function* readable(part: unknown, saved: SavedParts): Sliced<ContentBlock[]> {
   if (!isObject(part)) return [unknownPart(part)];
   const { type } = part;
   if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as ContentBlock];
-  if (type === 'image' || type === 'audio') return (yield* bytes(part, saved)) ?? [unknownPart(part)];
+  if (type === 'image' || type === 'audio')
+    return (yield* bytes(part, saved)) ?? [unknownPart(part)];
   if (type === 'resource') return yield* resource(part, saved);
   return type === 'resource_link' ? link(part) : [unknownPart(part)];
 }
 
-/** An image that models take stays behind a line with its file. Any other part becomes only a line. */
+/**
+ * An image that models take stays behind a line with its file. Any other part becomes only a line.
+ */
 function* bytes(part: Fields, saved: SavedParts): Sliced<ContentBlock[] | undefined> {
   const found = binaryOf(part);
   const outcome = saved.get(part);
   if (!found || !outcome) return undefined;
   const { kind, imageType, base64 } = found;
   const isRefused = kind === 'image' && imageType === undefined;
-  const line = text(lineOf(found, isRefused ? ', a type that models do not accept' : '', outcome), part);
+  const line = text(
+    lineOf(found, isRefused ? ', a type that models do not accept' : '', outcome),
+    part,
+  );
   const isForModels = imageType !== undefined && outcome.kind !== 'unreadable';
   return isForModels ? [line, imageOf(part, imageType, yield* canonical(base64))] : [line];
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): ContentBlock {
   if (part['type'] !== 'image') return { type: 'image', data, mimeType, ...carried(part) };
-  if (part['data'] === data && part['mimeType'] === mimeType) return part as unknown as ContentBlock;
+  if (part['data'] === data && part['mimeType'] === mimeType)
+    return part as unknown as ContentBlock;
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf({ kind, uri, type, imageType, base64 }: Binary, why: string, outcome: BinaryOutcome): string {
+function lineOf(
+  { kind, uri, type, imageType, base64 }: Binary,
+  why: string,
+  outcome: BinaryOutcome,
+): string {
   const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
   const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
   const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
@@ -156,25 +180,34 @@ function* resource(part: Fields, saved: SavedParts): Sliced<ContentBlock[]> {
   return [text(`Resource ${inner['uri']}${type}:\n${inner['text']}`, part)];
 }
 
-/** The line is for the model. A link to an image goes, because the editor would fetch it and may get nothing. */
+/**
+ * The line is for the model. A link to an image goes, because the editor would fetch it and may get
+ * nothing.
+ */
 function link(part: Fields): ContentBlock[] {
   const { uri, name, title, description, mimeType, size } = part;
   if (typeof uri !== 'string') return [unknownPart(part)];
   const label = [title, name].find((each) => typeof each === 'string') ?? uri;
   const type = typeof mimeType === 'string' ? mimeType : '';
-  const facts = [shown(type), typeof size === 'number' ? formatBytes(size) : ''].filter((fact) => fact !== '');
+  const facts = [shown(type), typeof size === 'number' ? formatBytes(size) : ''].filter(
+    (fact) => fact !== '',
+  );
   const line =
     `Resource link${label === uri ? '' : ` "${label}"`}: ${uri}` +
     (facts.length > 0 ? ` (${facts.join(', ')})` : '') +
     (typeof description === 'string' && description !== '' ? `\n${description}` : '');
-  return bareType(type).startsWith('image/') ? [text(line, part)] : [part as unknown as ContentBlock, text(line, part)];
+  return bareType(type).startsWith('image/')
+    ? [text(line, part)]
+    : [part as unknown as ContentBlock, text(line, part)];
 }
 
 function unknownPart(part: unknown): TextPart {
   // Every value from the wire has a JSON form, except `undefined` in a hole of an array.
   const json = JSON.stringify(part) ?? 'null';
   const quote =
-    json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;
+    json.length > longestQuote
+      ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)`
+      : json;
   return text(`[Content of an unknown type] ${quote}`, asFields(part));
 }
 
@@ -187,8 +220,15 @@ function carried({ annotations, _meta }: Fields): Carried {
   return { ...(isObject(annotations) && { annotations }), ...(isObject(_meta) && { _meta }) };
 }
 
-/** Lines of the host never displace the result (L3). @param hidesText true if structure hides text beside it */
-export function withNotes(result: CallToolResult, notes: readonly string[], hidesText: boolean): CallToolResult {
+/**
+ * Lines of the host never displace the result (L3). @param hidesText true if structure hides text
+ * beside it
+ */
+export function withNotes(
+  result: CallToolResult,
+  notes: readonly string[],
+  hidesText: boolean,
+): CallToolResult {
   if (notes.length === 0) return result;
   const added = notes.map((text) => ({ type: 'text' as const, text }));
   const { structuredContent, ...rest } = result;

@@ -1,4 +1,7 @@
-/** Custom agents of members (D2), a file each. We change only the grants in it, and never a file without our mark. */
+/**
+ * Custom agents of members (D2), a file each. We change only the grants in it, and never a file
+ * without our mark.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
@@ -19,14 +22,18 @@ export function agentFileName(member: string): string {
   return `${member}.agent.md`;
 }
 
-/** No match reaches over the beginning of another, so a file full of beginnings takes one pass (S2). */
+/**
+ * No match reaches over the beginning of another, so a file full of beginnings takes one pass (S2).
+ */
 const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
 
-export function headOf(text: string): { readonly text: string; readonly start: number } | undefined {
+export function headOf(
+  text: string,
+): { readonly text: string; readonly start: number } | undefined {
   const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   const front = head?.[1] ?? '';
   return head ? { text: front, start: head[0].indexOf(front, 3) } : undefined;
@@ -45,7 +52,10 @@ You are ${name}, a member of the team that works in this workspace.${purpose ===
 `;
 }
 
-/** Returns the same file with the present grants, or undefined if it is not ours or its head cannot be read. */
+/**
+ * Returns the same file with the present grants, or undefined if it is not ours or its head cannot
+ * be read.
+ */
 export function withGrants(text: string, agent: AgentOfMember): string | undefined {
   const mark = marks.exec(text);
   const head = headOf(text);
@@ -54,13 +64,19 @@ export function withGrants(text: string, agent: AgentOfMember): string | undefin
   const { text: front, start } = head;
   const changed = withTools(front, before, agent.toolsets);
   if (changed === undefined) return undefined;
-  return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () => markOf(agent));
+  return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () =>
+    markOf(agent),
+  );
 }
 
 /** The number of items with separate edits, because the file is read again for each. */
 const mostEdited = 50;
 
-function withTools(front: string, before: readonly string[], now: readonly string[]): string | undefined {
+function withTools(
+  front: string,
+  before: readonly string[],
+  now: readonly string[],
+): string | undefined {
   const { root, errors } = readYaml(front);
   if (errors.length > 0 || root.kind !== 'map') return undefined;
   const entry = root.entries.get('tools');
@@ -68,15 +84,18 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   const granted = entriesOf(now);
   const ours = new Set([...before, ...now].map(referenceOf));
   // `playwright/*` and `playwright/browser_click` are of `playwright`.
-  const isGone = (item: string): boolean => ours.has(item.split('/')[0] ?? item) && !granted.includes(item);
+  const isGone = (item: string): boolean =>
+    ours.has(item.split('/')[0] ?? item) && !granted.includes(item);
   const missing = granted.filter((tool) => !items.includes(tool));
   // Without a change, the layout stays. Without a value, the key would grant every tool.
   if (entry && !isEmpty(entry.value) && missing.length === 0 && !items.some(isGone)) return front;
   const wanted = [...items.filter((item) => !isGone(item)), ...missing];
   if (!entry) return `${front}\ntools: ${listOf(wanted)}`;
-  const isRight = (text: string | undefined): boolean => text !== undefined && hasTools(text, wanted);
+  const isRight = (text: string | undefined): boolean =>
+    text !== undefined && hasTools(text, wanted);
   const isFew = items.filter(isGone).length + missing.length <= mostEdited;
-  const edited = entry.value.kind === 'list' && isFew ? withItems(front, isGone, missing) : undefined;
+  const edited =
+    entry.value.kind === 'list' && isFew ? withItems(front, isGone, missing) : undefined;
   return [edited, rewritten(front, entry, wanted)].find(isRight);
 }
 
@@ -91,10 +110,15 @@ function hasTools(front: string, wanted: readonly string[]): boolean {
 }
 
 /** Adds and removes items one by one, so the layout and the comments of the others stay. */
-function withItems(front: string, isGone: (item: string) => boolean, missing: readonly string[]): string | undefined {
+function withItems(
+  front: string,
+  isGone: (item: string) => boolean,
+  missing: readonly string[],
+): string | undefined {
   const before = EditNodes.read(front);
   const list = before?.pairOf(before.root, 'tools')?.pair.value;
-  const added = missing.length === 0 ? [] : before && appendItem(before, list, ...missing.map(quoted));
+  const added =
+    missing.length === 0 ? [] : before && appendItem(before, list, ...missing.map(quoted));
   if (!added) return undefined;
   let text = applyEdits(front, added);
   for (;;) {

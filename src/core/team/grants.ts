@@ -1,4 +1,7 @@
-/** Decides the toolsets of a team member (D2) under the present configuration. `!id` counts anywhere in the list. */
+/**
+ * Decides the toolsets of a team member (D2) under the present configuration. `!id` counts anywhere
+ * in the list.
+ */
 
 export const teamPath = '.minds/team.yaml';
 
@@ -14,22 +17,31 @@ export interface ConfiguredToolset {
 }
 
 /** @param grants undefined without a member, for everything */
-export function grantedOf(grants: readonly Grant[] | undefined, configured: readonly ConfiguredToolset[]) {
+export function grantedOf(
+  grants: readonly Grant[] | undefined,
+  configured: readonly ConfiguredToolset[],
+) {
   const known = new Set(configured.map(({ id }) => id));
   const taken = configured.filter(({ id }) => grants === undefined || includes(grants, id));
   return {
     toolsets: taken.filter(({ down }) => down === undefined).map(({ id }) => id),
     deferred: taken.flatMap(({ id, down }) => (down === undefined ? [] : [{ id, why: down }])),
-    unknown: (grants ?? []).flatMap((grant) => (grant.kind !== 'all' && !known.has(grant.id) ? [grant.id] : [])),
+    unknown: (grants ?? []).flatMap((grant) =>
+      grant.kind !== 'all' && !known.has(grant.id) ? [grant.id] : [],
+    ),
   };
 }
 
 function includes(grants: readonly Grant[], id: string): boolean {
   if (grants.some((grant) => grant.kind === 'except' && grant.id === id)) return false;
-  return grants.some((grant) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id));
+  return grants.some(
+    (grant) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id),
+  );
 }
 
 export function grantOf(written: string): Grant {
   if (written === '*') return { kind: 'all' };
-  return written.startsWith('!') ? { kind: 'except', id: written.slice(1).trim() } : { kind: 'toolset', id: written };
+  return written.startsWith('!')
+    ? { kind: 'except', id: written.slice(1).trim() }
+    : { kind: 'toolset', id: written };
 }

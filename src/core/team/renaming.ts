@@ -1,4 +1,7 @@
-/** Finds the mentions of a server in a team file or an agent file, for its new id (E2). Everything here is pure. */
+/**
+ * Finds the mentions of a server in a team file or an agent file, for its new id (E2). Everything
+ * here is pure.
+ */
 import { EditNodes } from '../yaml/editNodes.js';
 import { replaceItem, type TextEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -12,8 +15,11 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
   const nodes = EditNodes.read(text);
   const { root } = readYaml(text);
   const members = valueIn(root, 'members');
-  const holders = members?.kind === 'map' ? [...members.entries.values()].map(({ value }) => value) : [];
-  const lists = [valueIn(root, 'member_defaults'), ...holders].map((holder) => valueIn(holder, 'toolsets'));
+  const holders =
+    members?.kind === 'map' ? [...members.entries.values()].map(({ value }) => value) : [];
+  const lists = [valueIn(root, 'member_defaults'), ...holders].map((holder) =>
+    valueIn(holder, 'toolsets'),
+  );
   // An alias repeats the same list.
   const found = new Map<number, TextEdit>();
   for (const item of lists.flatMap((list) => (list?.kind === 'list' ? list.items : []))) {
@@ -24,7 +30,10 @@ export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] 
   return [...found.values()];
 }
 
-/** Returns the edits of the `tools` of an agent file. A file of ours needs none, because it follows the team. */
+/**
+ * Returns the edits of the `tools` of an agent file. A file of ours needs none, because it follows
+ * the team.
+ */
 export function renamedInAgent(text: string, { from, to }: Renaming): TextEdit[] {
   const head = memberOf(text) === undefined ? headOf(text) : undefined;
   const tools = valueIn(head && readYaml(head.text).root, 'tools');

@@ -1,4 +1,7 @@
-/** Parses `.minds/team.yaml` (D2). Never throws. A bad member or grant costs itself. Keys of other programs stay. */
+/**
+ * Parses `.minds/team.yaml` (D2). Never throws. A bad member or grant costs itself. Keys of other
+ * programs stay.
+ */
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { describe, NodeReader } from '../config/read/entryReader.js';
@@ -6,7 +9,13 @@ import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
 import { firstEntry, shortened } from '../config/problems.js';
 import { readYamlFile } from '../config/read/yamlProblems.js';
-import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
+import {
+  isEmpty,
+  textOf,
+  type MapEntry,
+  type ValueNode,
+  type MapNode,
+} from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
 
 export type PlacedGrant = { readonly grant: Grant; readonly place: Place };
@@ -52,19 +61,25 @@ class TeamReader extends NodeReader {
     }
     this.checkKeys(root, rootKeys);
     const entry = root.entries.get('members');
-    const table = this.memberTable(root.entries.get('member_defaults'), 'Write `toolsets:` with a list below it.');
+    const table = this.memberTable(
+      root.entries.get('member_defaults'),
+      'Write `toolsets:` with a list below it.',
+    );
     const defaults = this.grantsIn(table);
     if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
     const members = this.map(entry, 'Write each member as a separate key under `members:`.');
     if (!members) return undefined;
     this.noteDuplicates(members);
-    const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults ?? []) ?? []);
+    const read = [...members.entries.values()].flatMap(
+      (member) => this.member(member, defaults ?? []) ?? [],
+    );
     return { members: read, spokesperson: this.spokesperson(root, read) };
   }
 
   private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
-    if (!idRule.test(entry.key)) return this.report('member-id-invalid', place, { id: shortened(entry.key) });
+    if (!idRule.test(entry.key))
+      return this.report('member-id-invalid', place, { id: shortened(entry.key) });
     const { key: id } = entry;
     if (isEmpty(entry.value)) return { id, name: id, purpose: undefined, grants: defaults, place };
     const table = this.memberTable(entry, `Write its keys below \`${id}:\`.`, `Member \`${id}\``);
@@ -74,7 +89,11 @@ class TeamReader extends NodeReader {
     return { id, name, purpose, grants: this.grantsIn(table) ?? defaults, place };
   }
 
-  private memberTable(entry: MapEntry | undefined, fix: string, what?: string): MapNode | undefined {
+  private memberTable(
+    entry: MapEntry | undefined,
+    fix: string,
+    what?: string,
+  ): MapNode | undefined {
     const table = this.map(entry, fix, describe, what);
     if (!table) return undefined;
     this.noteDuplicates(table);
@@ -91,12 +110,19 @@ class TeamReader extends NodeReader {
       const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
       if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
-      const given = { what: 'An item of `toolsets`', expected: 'a toolset id', found: describe(item), fix };
+      const given = {
+        what: 'An item of `toolsets`',
+        expected: 'a toolset id',
+        found: describe(item),
+        fix,
+      };
       this.report('wrong-type', place, given);
       return [];
     });
     const grantsAll = grants.some(({ grant }) => grant.kind === 'all');
-    const granted = new Set(grants.flatMap(({ grant }) => (grant.kind === 'toolset' ? [grant.id] : [])));
+    const granted = new Set(
+      grants.flatMap(({ grant }) => (grant.kind === 'toolset' ? [grant.id] : [])),
+    );
     for (const { grant, place } of grantsAll ? [] : grants) {
       if (grant.kind !== 'except' || granted.has(grant.id)) continue;
       this.report('grant-without-effect', place, { id: shortened(grant.id) });
@@ -113,7 +139,8 @@ class TeamReader extends NodeReader {
       id,
       members.map((member) => member.id),
     );
-    const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
+    const fix =
+      meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
     return this.report('member-unknown', entry, { id: shortened(id), fix });
   }
 
@@ -121,9 +148,13 @@ class TeamReader extends NodeReader {
   private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
       if (this.room === 0) return;
-      const meant = known.includes(entry.key) || entry.key.length < 5 ? undefined : nearest(entry.key, known);
+      const meant =
+        known.includes(entry.key) || entry.key.length < 5 ? undefined : nearest(entry.key, known);
       if (meant === undefined || table.entries.has(meant)) continue;
-      this.report('unknown-key:ofTeam', this.places.key(entry), { key: shortened(entry.key), meant });
+      this.report('unknown-key:ofTeam', this.places.key(entry), {
+        key: shortened(entry.key),
+        meant,
+      });
     }
   }
 }
@@ -150,7 +181,10 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
   return problemOf('toolset-unknown', place, { id: shortened(id), fix });
 }
 
-/** A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause no problem */
+/**
+ * A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause
+ * no problem
+ */
 export function grantProblems(
   teams: readonly Team[],
   configured: readonly ConfiguredToolset[],
@@ -164,22 +198,33 @@ export function grantProblems(
     if (grant.kind === 'all') return [];
     const toolset = byId.get(grant.id);
     if (!toolset) return [toolsetUnknown(place, grant.id, [...byId.keys()])];
-    const isDeferred = grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id);
-    return isDeferred ? [problemOf('toolset-deferred', place, { id: toolset.id, state: toolset.down ?? 'up' })] : [];
+    const isDeferred =
+      grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id);
+    return isDeferred
+      ? [problemOf('toolset-deferred', place, { id: toolset.id, state: toolset.down ?? 'up' })]
+      : [];
   });
 }
 
 /** Merges the members of all folders. An id counts once, and the earlier folder has it. */
-export function mergedTeams(teams: readonly Team[]): { readonly teams: readonly Team[]; readonly problems: Problem[] } {
+export function mergedTeams(teams: readonly Team[]): {
+  readonly teams: readonly Team[];
+  readonly problems: Problem[];
+} {
   const first = new Map<string, Place>();
   const problems: Problem[] = [];
   const isFirst = ({ id, place }: Member): boolean => {
     const earlier = first.get(id);
     if (earlier) {
       const related = firstEntry(earlier);
-      problems.push(problemOf('member-in-other-folder', place, { id, file: earlier.file, related }));
+      problems.push(
+        problemOf('member-in-other-folder', place, { id, file: earlier.file, related }),
+      );
     } else first.set(id, place);
     return earlier === undefined;
   };
-  return { teams: teams.map((team) => ({ ...team, members: team.members.filter(isFirst) })), problems };
+  return {
+    teams: teams.map((team) => ({ ...team, members: team.members.filter(isFirst) })),
+    problems,
+  };
 }

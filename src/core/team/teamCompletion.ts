@@ -1,4 +1,7 @@
-/** Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML works too. */
+/**
+ * Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML
+ * works too.
+ */
 import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
@@ -9,11 +12,16 @@ type Suggestion = Draft & { readonly span: Span };
 type KnownToolset = { readonly id: string; readonly state: string };
 
 /** @param text without a byte order mark */
-export function completeTeam(text: string, offset: number, toolsets: readonly KnownToolset[]): Suggestion[] {
+export function completeTeam(
+  text: string,
+  offset: number,
+  toolsets: readonly KnownToolset[],
+): Suggestion[] {
   const read = sketch(text, offset);
   const { slot } = read;
   if (!slot) return [];
-  const drafts = slot.role === 'key' ? keysAt(slot.path, slot.complete) : valuesAt(slot.path, read, toolsets);
+  const drafts =
+    slot.role === 'key' ? keysAt(slot.path, slot.complete) : valuesAt(slot.path, read, toolsets);
   const space = slot.role === 'value' && !slot.spaced ? ' ' : '';
   return drafts.map((draft) => ({ ...draft, insert: space + draft.insert, span: slot.span }));
 }
@@ -50,5 +58,7 @@ function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolse
     ...toolsets.map(({ id }) => ({ label: `!${id}`, insert: `'!${id}'`, detail: 'takes it away' })),
   ];
   // The place is behind the key itself. A list belongs there.
-  return path.length === at + 1 ? drafts.map((draft) => ({ ...draft, insert: `[${draft.insert}]` })) : drafts;
+  return path.length === at + 1
+    ? drafts.map((draft) => ({ ...draft, insert: `[${draft.insert}]` }))
+    : drafts;
 }

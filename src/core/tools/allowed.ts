@@ -1,4 +1,7 @@
-/** Decides which values of an argument pass its `allow` (O3). Every check of a value, and every list for agents, asks here. */
+/**
+ * Decides which values of an argument pass its `allow` (O3). Every check of a value, and every list
+ * for agents, asks here.
+ */
 import { isTexts } from '../base/isObject.js';
 import type { ArgumentRule } from './catalogue.js';
 import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
@@ -17,7 +20,10 @@ export function compileAllowed(text: string): Pattern {
   return { ...pattern, matches: (value) => pattern.matches(value) && stepsUp(value) <= own };
 }
 
-/** A server may take its own default for an empty list, so an empty list is allowed only as the default of the file. */
+/**
+ * A server may take its own default for an empty list, so an empty list is allowed only as the
+ * default of the file.
+ */
 export function isAllowed(value: unknown, { allow, default: byDefault }: ArgumentRule): boolean {
   if (!allow) return true;
   const texts: unknown = Array.isArray(value) ? value : [value];

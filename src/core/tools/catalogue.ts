@@ -1,4 +1,7 @@
-/** Immutable values: the lists of servers, and the published part for agents. The rules are functions beside this file. */
+/**
+ * Immutable values: the lists of servers, and the published part for agents. The rules are
+ * functions beside this file.
+ */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { NameFilter, ResourceSelection } from '../config/model.js';
 import type { Claims } from './claims.js';
@@ -27,7 +30,10 @@ export interface ToolListing {
   readonly malformed: readonly Malformed[];
   /** True if the server's capabilities have no tools, so it was not asked for them. */
   readonly declaresNone?: boolean;
-  /** Why the tools are missing, if the server listed only prompts or resources. The message completes its name. */
+  /**
+   * Why the tools are missing, if the server listed only prompts or resources. The message
+   * completes its name.
+   */
   readonly failure?: { readonly message: string; readonly fix: string };
   readonly prompts?: PromptListing | undefined;
   readonly resources?: ResourceListing | undefined;
@@ -38,11 +44,16 @@ export interface ArgumentRule {
   readonly fixed?: { readonly value: unknown };
   readonly default?: { readonly value: unknown };
   readonly allow?: readonly Pattern[];
-  /** True if a call must have it, because `allow` says nothing about a default of the server (O3). */
+  /**
+   * True if a call must have it, because `allow` says nothing about a default of the server (O3).
+   */
   readonly isRequired?: boolean;
 }
 
-export type AppliedOverride = { readonly offered: OfferedTool; readonly rules: readonly ArgumentRule[] };
+export type AppliedOverride = {
+  readonly offered: OfferedTool;
+  readonly rules: readonly ArgumentRule[];
+};
 
 export interface PublishedTool {
   readonly original: string;
@@ -52,9 +63,15 @@ export interface PublishedTool {
   readonly editorRefuses?: EditorRefusal;
 }
 
-type EditorRefusal = { readonly kind: 'idTooLong' } | { readonly kind: 'schema'; readonly detail: string };
+type EditorRefusal =
+  | { readonly kind: 'idTooLong' }
+  | { readonly kind: 'schema'; readonly detail: string };
 
-export type PublishedPrompt = { readonly original: string; readonly published: string; readonly prompt: OfferedPrompt };
+export type PublishedPrompt = {
+  readonly original: string;
+  readonly published: string;
+  readonly prompt: OfferedPrompt;
+};
 
 export interface PublishedResources {
   readonly resources: readonly OfferedResource[];
@@ -72,7 +89,12 @@ export function uriOf(one: OfferedResource | OfferedTemplate): string {
 
 export const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
-export const noResources: PublishedResources = { resources: [], templates: [], filter: noLists, apps: [] };
+export const noResources: PublishedResources = {
+  resources: [],
+  templates: [],
+  filter: noLists,
+  apps: [],
+};
 
 export type ExclusionReason =
   | { readonly kind: 'blacklist'; readonly pattern: string }
@@ -83,8 +105,16 @@ export type ExclusionReason =
   | { readonly kind: 'override'; readonly argument: string }
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
-  /** `isNew`: it is new since the approval of its server, and the holder has the name in its baseline. */
-  | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string; readonly isNew?: true }
+  /**
+   * `isNew`: it is new since the approval of its server, and the holder has the name in its
+   * baseline.
+   */
+  | {
+      readonly kind: 'nameTaken';
+      readonly published: string;
+      readonly holder: string;
+      readonly isNew?: true;
+    }
   | { readonly kind: 'nameReserved'; readonly published: string }
   | { readonly kind: 'listedTwice' };
 
@@ -113,7 +143,10 @@ export interface ServedTool extends PublishedTool {
   /** The editor's name for the tool: the published one, without `<toolset id>_` if all have it. */
   readonly editorName: string;
   readonly editorId: string;
-  /** Agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
+  /**
+   * Agent-host sessions of the editor do not get it, because they would cut or confuse its name
+   * (G3a).
+   */
   readonly noAgentHostName?: true;
   readonly isAsked?: true;
   /** For our release tool: the server of the instance. */
@@ -135,6 +168,9 @@ export interface Catalogue {
   readonly claims: Claims;
 }
 
-export function toolsetIn({ toolsets }: Pick<Catalogue, 'toolsets'>, id: string): Toolset | undefined {
+export function toolsetIn(
+  { toolsets }: Pick<Catalogue, 'toolsets'>,
+  id: string,
+): Toolset | undefined {
   return toolsets.find((toolset) => toolset.id === id);
 }

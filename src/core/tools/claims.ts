@@ -1,6 +1,7 @@
 /**
- * Finds the servers that have a name or a URI in their baselines (N5b, N5c), whatever runs and lists now. So an offer that
- * is new since the approval of its server takes nothing from another one, also while that one is down. Pure.
+ * Finds the servers that have a name or a URI in their baselines (N5b, N5c), whatever runs and
+ * lists now. So an offer that is new since the approval of its server takes nothing from another
+ * one, also while that one is down. Pure.
  */
 import { groupedBy } from '../base/groupedBy.js';
 import type { ServerDefinition } from '../config/model.js';
@@ -9,13 +10,19 @@ import { transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, judge, patternsOf } from './patterns.js';
 import { compileUriFilter, isMadeFrom, isTemplate } from './uris.js';
 
-/** `app`: a name by which apps of the server may call a tool (G8a). `agentHost`: a name in agent-host sessions (G3i). */
+/**
+ * `app`: a name by which apps of the server may call a tool (G8a). `agentHost`: a name in
+ * agent-host sessions (G3i).
+ */
 type Space = 'tool' | 'app' | 'agentHost' | 'prompt' | 'resource';
 
 export interface Claim {
   readonly server: string;
   readonly original: string;
-  /** False if another baseline of the server lacks it: a list for other capabilities may have come much later. */
+  /**
+   * False if another baseline of the server lacks it: a list for other capabilities may have come
+   * much later.
+   */
   readonly isFirm: boolean;
 }
 
@@ -26,7 +33,10 @@ export interface Baselines {
   readonly hasApps: boolean;
 }
 
-/** The most steps for the URIs of a list, some 20 ms. Further ones are compared when a client reads them. */
+/**
+ * The most steps for the URIs of a list, some 20 ms. Further ones are compared when a client reads
+ * them.
+ */
 const mostSteps = 20_000_000;
 
 export class Claims {
@@ -40,8 +50,12 @@ export class Claims {
     const all = servers.flatMap(claimsOf);
     const sorted = [...all.filter(({ isFirm }) => isFirm), ...all.filter(({ isFirm }) => !isFirm)];
     this.byKey = groupedBy(sorted, ({ key }) => key);
-    const templates = sorted.filter(({ key }) => key.startsWith(keyOf('resource', '')) && isTemplate(key));
-    this.templates = [...groupedBy(templates, ({ isFirm, server }) => `${isFirm} ${server}`).values()];
+    const templates = sorted.filter(
+      ({ key }) => key.startsWith(keyOf('resource', '')) && isTemplate(key),
+    );
+    this.templates = [
+      ...groupedBy(templates, ({ isFirm, server }) => `${isFirm} ${server}`).values(),
+    ];
     this.stepsForCharacter = templates.reduce((sum, { key }) => sum + key.length, 0);
   }
 
@@ -50,7 +64,10 @@ export class Claims {
     return this.byKey.get(keyOf(space, name)) ?? [];
   }
 
-  /** Returns the claims on the resource or the template, or else on the templates that may have made the URI. */
+  /**
+   * Returns the claims on the resource or the template, or else on the templates that may have made
+   * the URI.
+   */
   ofUri(uri: string): readonly Claim[] {
     const listed = this.of('resource', uri);
     if (listed.length > 0) return listed;
@@ -73,7 +90,12 @@ export class Claims {
 export const noClaims = new Claims([]);
 
 /** Returns the claims of one server under the names that the file gives. */
-function claimsOf({ rules, offers, count, hasApps }: Baselines): (Claim & { readonly key: string })[] {
+function claimsOf({
+  rules,
+  offers,
+  count,
+  hasApps,
+}: Baselines): (Claim & { readonly key: string })[] {
   const filters = {
     tool: compileFilter(rules.tools),
     prompt: compileFilter(rules.prompts.filter),
@@ -94,15 +116,26 @@ function claimsOf({ rules, offers, count, hasApps }: Baselines): (Claim & { read
   });
 }
 
-function keysFor(kind: 'tool' | 'prompt' | 'resource', original: string, rules: Baselines['rules']): string[] {
+function keysFor(
+  kind: 'tool' | 'prompt' | 'resource',
+  original: string,
+  rules: Baselines['rules'],
+): string[] {
   const { id, transform, prompts } = rules;
   if (kind === 'resource') return [keyOf(kind, original)];
   if (kind === 'prompt') return [keyOf(kind, transformName(original, prompts.transform))];
   const published = transformName(original, transform);
-  // Whether the editor cuts the prefix off depends on the other tools, so both names are claimed (G3h).
+  // Whether the editor cuts the prefix off depends on the other tools, so both names are claimed
+  // (G3h).
   const prefix = `${id}_`;
-  const inEditor = [published, published.startsWith(prefix) ? published.slice(prefix.length) : published];
-  return [keyOf(kind, published), ...inEditor.map((name) => keyOf('agentHost', agentHostName(id, name)))];
+  const inEditor = [
+    published,
+    published.startsWith(prefix) ? published.slice(prefix.length) : published,
+  ];
+  return [
+    keyOf(kind, published),
+    ...inEditor.map((name) => keyOf('agentHost', agentHostName(id, name))),
+  ];
 }
 
 function keyOf(space: Space, name: string): string {

@@ -7,7 +7,13 @@ import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { ServerDefinition, ToolOverride } from '../config/model.js';
 import { noLists } from './catalogue.js';
-import type { ExcludedTool, ExclusionReason, OfferedTool, PublishedTool, ToolListing } from './catalogue.js';
+import type {
+  ExcludedTool,
+  ExclusionReason,
+  OfferedTool,
+  PublishedTool,
+  ToolListing,
+} from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
 import { curatePromptsAndResources } from './promptsAndResources.js';
@@ -16,20 +22,28 @@ import * as problems from './problems.js';
 import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
-export type CurationRules = PromptAndResourceRules & Pick<ServerDefinition, 'tools' | 'transform' | 'overrides'>;
+export type CurationRules = PromptAndResourceRules &
+  Pick<ServerDefinition, 'tools' | 'transform' | 'overrides'>;
 
 export type Curation =
   | (CuratedPromptsAndResources & {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
-      /** Models and counts do not include them. Each keeps its name, because its app calls it by that name (G8). */
+      /**
+       * Models and counts do not include them. Each keeps its name, because its app calls it by
+       * that name (G8).
+       */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
     })
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-export function curate(rules: CurationRules, listed: ToolListing, report: problems.FilteredToolsReport): Curation {
+export function curate(
+  rules: CurationRules,
+  listed: ToolListing,
+  report: problems.FilteredToolsReport,
+): Curation {
   return atOnce(curateInSlices(rules, listed, report));
 }
 
@@ -45,8 +59,15 @@ export function* curateInSlices(
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(patternsOf(filter), names)) {
-    const rest = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
-    return { ...rest, problems: [problemOf('list-too-long', at, { of: 'tools' }), ...rest.problems] };
+    const rest = yield* curateInSlices(
+      { ...rules, tools: noLists },
+      { ...listed, tools: [] },
+      report,
+    );
+    return {
+      ...rest,
+      problems: [problemOf('list-too-long', at, { of: 'tools' }), ...rest.problems],
+    };
   }
   const { verdicts, idle } = yield* sift(filter, names, listed.tools);
   const found = idle.map((pattern): Problem => problems.patternWithoutEffect(at, 'tools', pattern));
@@ -61,7 +82,12 @@ export function* curateInSlices(
   }
   if (listed.failure) {
     const { message, fix } = listed.failure;
-    found.push(problemOf('list-failed', at, { said: `${message} Its prompts and resources are published.`, fix }));
+    found.push(
+      problemOf('list-failed', at, {
+        said: `${message} Its prompts and resources are published.`,
+        fix,
+      }),
+    );
   }
   for (const { name, detail } of listed.malformed) {
     found.push(problemOf('tool-malformed', at, { name: problems.shown(name), detail }));
@@ -98,19 +124,24 @@ export function* curateInSlices(
     const earlier = originalOf.get(published);
     if (earlier !== undefined && !forAppAlone) {
       const place = rules.places.keyAt(['transform']);
-      twice.push(problemOf('name-twice-in-server', at, { first: earlier, tool: original, published, place }));
+      twice.push(
+        problemOf('name-twice-in-server', at, { first: earlier, tool: original, published, place }),
+      );
       return;
     }
     const override = rules.overrides?.get(original);
     const changed = override && changedBy(override)(readable);
-    for (const fault of changed?.faults ?? []) found.push(problems.overrideFault(at, original, fault));
+    for (const fault of changed?.faults ?? [])
+      found.push(problems.overrideFault(at, original, fault));
     const unusable = changed?.faults.find(({ kind }) => kind === 'unusable');
     if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
     if (refused !== undefined) {
       found.push(problemOf('editor-schema-refused', at, { tool: original, detail: refused }));
     }
     if (outputLeftOut !== undefined) {
-      found.push(problemOf('output-schema-left-out', at, { name: original, detail: outputLeftOut }));
+      found.push(
+        problemOf('output-schema-left-out', at, { name: original, detail: outputLeftOut }),
+      );
     }
     if (!forAppAlone) originalOf.set(published, original);
     (forAppAlone ? appTools : tools).push({
@@ -144,16 +175,29 @@ export function* curateInSlices(
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) found.push(problemOf('tool-listed-twice', at, { name }));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
-  const { problems: besides, ...curated } = yield* curatePromptsAndResources(rules, listed, report, apps);
+  const { problems: besides, ...curated } = yield* curatePromptsAndResources(
+    rules,
+    listed,
+    report,
+    apps,
+  );
   return {
     kind: 'curated',
     tools,
     appTools,
     excluded,
     ...curated,
-    problems: problems.fewOfEach([...found, ...problems.keptOut(at, 'tools', out, report), ...besides]),
+    problems: problems.fewOfEach([
+      ...found,
+      ...problems.keptOut(at, 'tools', out, report),
+      ...besides,
+    ]),
   };
 }
 
-/** A server's tool stays the same object until its next list, and its override until the next edit. */
-const changedBy = perObject((override: ToolOverride) => perObject((tool: OfferedTool) => overridden(tool, override)));
+/**
+ * A server's tool stays the same object until its next list, and its override until the next edit.
+ */
+const changedBy = perObject((override: ToolOverride) =>
+  perObject((tool: OfferedTool) => overridden(tool, override)),
+);

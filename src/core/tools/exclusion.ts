@@ -1,4 +1,6 @@
-/** Words for the reasons why agents do not see a tool, and for the remedies, the same in every view. */
+/**
+ * Words for the reasons why agents do not see a tool, and for the remedies, the same in every view.
+ */
 import type { ExclusionReason, ServedTool } from './catalogue.js';
 
 export function exclusionPhrase(reason: ExclusionReason): string {
@@ -33,7 +35,8 @@ export function exclusionPhrase(reason: ExclusionReason): string {
 const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, string>> = {
   blacklist: 'To publish it, name it in the whitelist, or change the pattern.',
   whitelist: 'To publish it, add it to the whitelist.',
-  originalNameInvalid: 'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.',
+  originalNameInvalid:
+    'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.',
   publishedNameInvalid: 'Shorten or correct the transforms.',
   schema: 'Ask the author of the server to correct the schema.',
   override: 'Remove the override of this argument, or keep the tool out.',
@@ -45,7 +48,9 @@ const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, s
 };
 
 export function exclusionRemedy(reason: ExclusionReason): string {
-  return reason.kind === 'nameTaken' ? `Give this server or ${reason.holder} a prefix.` : remedies[reason.kind];
+  return reason.kind === 'nameTaken'
+    ? `Give this server or ${reason.holder} a prefix.`
+    : remedies[reason.kind];
 }
 
 export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {

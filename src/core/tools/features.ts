@@ -13,10 +13,14 @@ export interface ServerFeatures {
 
 export const toolsAlone = featuresOf({}, '');
 
-export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
+export function featuresOf(
+  capabilities: ServerCapabilities,
+  protocolVersion: string,
+): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.
-  const mayComplete = protocolVersion === '2024-11-05' && (isObject(prompts) || isObject(resources));
+  const mayComplete =
+    protocolVersion === '2024-11-05' && (isObject(prompts) || isObject(resources));
   return {
     prompts: isObject(prompts),
     resources: isObject(resources),

@@ -1,19 +1,29 @@
-/** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
+/**
+ * Makes a self-contained schema for the editor, because it fetches the schemas that another one
+ * names.
+ */
 import { isObject, without } from '../base/isObject.js';
 import { valueKeywords } from './seenTool.js';
 import { mostParts } from '../base/steps.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { targetOf } from './schemaJudge.js';
 
-/** Keywords with an address. No base can turn `#` into another address, because bases are removed too. */
+/**
+ * Keywords with an address. No base can turn `#` into another address, because bases are removed
+ * too.
+ */
 const references = ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id'];
 
-/** The drafts in the editor. They define the reading of a schema. Other drafts are fetched for their vocabulary. */
+/**
+ * The drafts in the editor. They define the reading of a schema. Other drafts are fetched for their
+ * vocabulary.
+ */
 const knownDraft = /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/;
 
 /**
- * Returns a schema that the editor judges in bounded time (S2h), because one process judges all documents of a window.
- * It has no patterns, and no schema is left of one that is too long with its references.
+ * Returns a schema that the editor judges in bounded time (S2h), because one process judges all
+ * documents of a window. It has no patterns, and no schema is left of one that is too long with its
+ * references.
  */
 export function boundedSchema(schema: unknown): unknown {
   const local = withLocalReferences(schema);
@@ -37,14 +47,20 @@ function unfoldedParts(root: unknown): number {
     if (before !== undefined) return before;
     known.set(part, 0);
     const target = isObject(part) ? targetOf(part['$ref'], root) : undefined;
-    const parts = [...Object.values(part), target].reduce((sum: number, inner) => sum + count(inner), 1);
+    const parts = [...Object.values(part), target].reduce(
+      (sum: number, inner) => sum + count(inner),
+      1,
+    );
     known.set(part, parts);
     return parts;
   };
   return count(root);
 }
 
-/** In a value, an `id` is data. Other keywords are cleaned there too, because a reference may lead there. */
+/**
+ * In a value, an `id` is data. Other keywords are cleaned there too, because a reference may lead
+ * there.
+ */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;
@@ -57,5 +73,7 @@ export function withLocalReferences(schema: unknown, isValue = false): unknown {
     return key !== 'markdownDescription' && (!mustBeLocal || value.startsWith('#'));
   });
   const isValueAt = (key: string): boolean => isValue || valueKeywords.has(key);
-  return Object.fromEntries(kept.map(([key, value]) => [key, withLocalReferences(value, isValueAt(key))]));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, withLocalReferences(value, isValueAt(key))]),
+  );
 }

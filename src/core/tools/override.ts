@@ -1,4 +1,7 @@
-/** Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks calls. */
+/**
+ * Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks
+ * calls.
+ */
 import { asFields, asList, isObject, without, type Fields } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
@@ -31,17 +34,31 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
     const { allow, ...rest } = override;
     const rule = { name: argument, ...rest, ...(allow && { allow: allow.map(compileAllowed) }) };
     const found: OverrideFault[] = [];
-    const changed = applied(server, schema, rule, (kind, detail, at) => found.push({ kind, argument, detail, ...at }));
+    const changed = applied(server, schema, rule, (kind, detail, at) =>
+      found.push({ kind, argument, detail, ...at }),
+    );
     schema = changed.schema;
     rules.push(changed.isRequired ? { ...rule, isRequired: true } : rule);
-    faults.push(...(server.steps.areSpent ? [{ kind: 'unusable', argument, detail: tooLong } as const] : found));
+    faults.push(
+      ...(server.steps.areSpent
+        ? [{ kind: 'unusable', argument, detail: tooLong } as const]
+        : found),
+    );
   }
   const inputSchema = schema as OfferedTool['inputSchema'];
-  const shown: OfferedTool = { ...tool, ...(description !== undefined && { description }), inputSchema };
+  const shown: OfferedTool = {
+    ...tool,
+    ...(description !== undefined && { description }),
+    inputSchema,
+  };
   return { tool: shown, applied: { offered: tool, rules }, faults };
 }
 
-type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>) => void;
+type Report = (
+  kind: OverrideFault['kind'],
+  detail: string,
+  at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>,
+) => void;
 
 type Applied = { readonly schema: Schema; readonly isRequired?: boolean };
 
@@ -51,7 +68,8 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
     const found = withFixed(server, schema, name, fixed.value);
     if (!found) report('unusable', unusable);
     else if (!found.isKnown) report('unknown', unknown);
-    if (found?.isRefused) report('refused', `does not take the value ${inBrief(fixed.value, 100)}`, { key: 'fixed' });
+    if (found?.isRefused)
+      report('refused', `does not take the value ${inBrief(fixed.value, 100)}`, { key: 'fixed' });
     return { schema: found?.schema ?? schema };
   }
   let isKnown = false;
@@ -61,16 +79,24 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
     const asObject = asFields(property);
     const narrowed = allow ? withAllowed(server, asObject, { ...rule, allow }, report) : asObject;
     if (!byDefault) return narrowed;
-    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : without(narrowed, 'default');
+    return isAllowedDefault
+      ? { ...narrowed, default: byDefault.value }
+      : without(narrowed, 'default');
   };
   const judged = byDefault && withFixed(server, schema, name, byDefault.value);
   if (byDefault && judged?.isRefused) {
-    report('refused', `does not take the default ${inBrief(byDefault.value, 100)}`, { key: 'default' });
+    report('refused', `does not take the default ${inBrief(byDefault.value, 100)}`, {
+      key: 'default',
+    });
   }
   const changed = withChanged(server, schema, name, change, isAllowedDefault === true);
   if (byDefault && !isAllowedDefault) {
     const at = { key: 'default', fix: 'Write a default that `allow` allows.' } as const;
-    report('refused', `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``, at);
+    report(
+      'refused',
+      `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``,
+      at,
+    );
   }
   if (changed === undefined) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
@@ -99,12 +125,18 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const { type, items } = property;
   const types = type === undefined ? [] : [type].flat();
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
-    report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
+    report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', {
+      key: 'allow',
+    });
   } else {
     for (const [index, pattern] of patterns.entries()) {
       if (mayTake(server, property, pattern)) continue;
       const fix = 'Remove the pattern, or write one for a value of the server’s schema.';
-      report('refused', `has no value that the pattern ${quoted(pattern.text)} allows`, { key: 'allow', index, fix });
+      report('refused', `has no value that the pattern ${quoted(pattern.text)} allows`, {
+        key: 'allow',
+        index,
+        fix,
+      });
     }
   }
   const isList = types.includes('array') && !types.includes('string');
@@ -113,16 +145,20 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const told = narrowed === inner ? withNote(property, patterns) : undefined;
   if (!isList) return told ?? narrowed;
   const shown = told ?? { ...property, items: narrowed };
-  return isAllowed([], rule) ? shown : { ...shown, minItems: Math.max(1, Number(property['minItems']) || 1) };
+  return isAllowed([], rule)
+    ? shown
+    : { ...shown, minItems: Math.max(1, Number(property['minItems']) || 1) };
 }
 
 /** False if a schema refuses every text, and every list of a text, that a pattern allows. */
 function mayTake(server: GivenSchema, property: Schema, pattern: Pattern): boolean {
   const { judge } = server;
-  const takes = (text: string): boolean => judge.accepts(property, text) || judge.accepts(property, [text]);
+  const takes = (text: string): boolean =>
+    judge.accepts(property, text) || judge.accepts(property, [text]);
   if (!pattern.text.includes('*')) return takes(pattern.text);
   const { items } = property;
-  const texts = knownTexts(server, property) ?? (isObject(items) ? knownTexts(server, items) : undefined);
+  const texts =
+    knownTexts(server, property) ?? (isObject(items) ? knownTexts(server, items) : undefined);
   return texts === undefined || matching(server, texts, [pattern]).some(takes);
 }
 
@@ -135,14 +171,19 @@ function knownTexts({ root, steps }: GivenSchema, schema: Schema): readonly stri
     if (seen.has(part)) return true;
     seen.add(part);
     const { enum: values, const: only, type, items, anyOf, oneOf, $ref } = part;
-    const listed = Array.isArray(values) ? (values as unknown[]) : only === undefined ? undefined : [only];
+    const listed = Array.isArray(values)
+      ? (values as unknown[])
+      : only === undefined
+        ? undefined
+        : [only];
     if (listed) {
       steps.takeFor(listed.length);
       for (const value of listed) if (typeof value === 'string') texts.add(value);
       return true;
     }
     const types = [type].flat();
-    if (type !== undefined && !types.includes('string')) return !types.includes('array') || add(items, depth + 1);
+    if (type !== undefined && !types.includes('string'))
+      return !types.includes('array') || add(items, depth + 1);
     const target = targetOf($ref, root);
     const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
     return branches?.every((one: unknown) => add(one, depth + 1)) ?? false;
@@ -155,7 +196,11 @@ const deepest = 64;
 /** A step of a schema takes as long as so many steps of a pattern (N4a). */
 const stepsOfPattern = 200;
 
-function matching({ steps }: GivenSchema, texts: readonly string[], patterns: readonly Pattern[]): readonly string[] {
+function matching(
+  { steps }: GivenSchema,
+  texts: readonly string[],
+  patterns: readonly Pattern[],
+): readonly string[] {
   if (!steps.take(stepsToMatch(patterns, texts) / stepsOfPattern)) return [];
   return texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
 }
@@ -176,7 +221,8 @@ function narrowedText(server: GivenSchema, schema: Schema, patterns: readonly Pa
 function withNote(property: Schema, patterns: readonly Pattern[]): Schema {
   const { description } = property;
   const note = `Allowed: ${patterns.map(({ text }) => quoted(text)).join(', ')}.`;
-  if (typeof description !== 'string' || description === '') return { ...property, description: note };
+  if (typeof description !== 'string' || description === '')
+    return { ...property, description: note };
   const end = /[.!?]\s*$/.test(description) ? '' : '.';
   return { ...property, description: `${description.trimEnd()}${end} ${note}` };
 }
@@ -204,12 +250,19 @@ export function completed(override: AppliedOverride, given: Fields | undefined):
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
-/** Some servers read a name in any case or normal form, and would take the value of another spelling. */
-function isNotOtherSpelling({ rules, offered }: AppliedOverride): (entry: readonly [string, unknown]) => boolean {
+/**
+ * Some servers read a name in any case or normal form, and would take the value of another
+ * spelling.
+ */
+function isNotOtherSpelling({
+  rules,
+  offered,
+}: AppliedOverride): (entry: readonly [string, unknown]) => boolean {
   const names = new Set(rules.flatMap(({ name, fixed, allow }) => (fixed || allow ? [name] : [])));
   const folded = new Set([...names].map(foldedName));
   const known = offered.inputSchema.properties ?? {};
-  return ([given]) => names.has(given) || Object.hasOwn(known, given) || !folded.has(foldedName(given));
+  return ([given]) =>
+    names.has(given) || Object.hasOwn(known, given) || !folded.has(foldedName(given));
 }
 
 /** A long list would hide the refused item. */

@@ -1,4 +1,7 @@
-/** Matches names by patterns (N1) and by whitelist and blacklist (N2). The work is bounded before it begins (N4a). */
+/**
+ * Matches names by patterns (N1) and by whitelist and blacklist (N2). The work is bounded before it
+ * begins (N4a).
+ */
 import { escape, Minimatch } from 'minimatch';
 import type { Sliced } from '../base/turns.js';
 import type { NameFilter } from '../config/model.js';
@@ -19,18 +22,34 @@ const mostForList = 20_000_000;
 const stepsForMatch = 20;
 const stepsToCompile = { character: 50, pattern: 300 };
 
-const options = { dot: true, nobrace: true, nocomment: true, noext: true, nonegate: true, platform: 'linux' } as const;
+const options = {
+  dot: true,
+  nobrace: true,
+  nocomment: true,
+  noext: true,
+  nonegate: true,
+  platform: 'linux',
+} as const;
 
-/** `*` stops at `/`, and no text has `\uffff`. The `=` keeps minimatch from reading a path into an empty text, `.` or `..`. */
+/**
+ * `*` stops at `/`, and no text has `\uffff`. The `=` keeps minimatch from reading a path into an
+ * empty text, `.` or `..`.
+ */
 const portion = (text: string): string => `=${text.replaceAll('/', '\uffff')}`;
 
 export function compilePattern(text: string): Pattern {
   if (!text.includes('*'))
-    return { text, steps: ({ count }) => count, longest: Infinity, matches: (name) => name === text };
+    return {
+      text,
+      steps: ({ count }) => count,
+      longest: Infinity,
+      matches: (name) => name === text,
+    };
   // Minimatch is slow to compile runs of `*`, and takes some for a globstar.
   const parts = text.split(/\*+/);
   const shortest = parts.reduce((sum, part) => sum + part.length, 0);
-  // After each `*`, minimatch tries the following part at every place, but never goes back behind an earlier one.
+  // After each `*`, minimatch tries the following part at every place, but never goes back behind
+  // an earlier one.
   const longestPart = parts.slice(1, -1).reduce((most, part) => Math.max(most, part.length), 1);
   const compiling = stepsToCompile.pattern + stepsToCompile.character * (shortest + parts.length);
   const steps = ({ longest, total, count }: NameLengths): number =>
@@ -68,7 +87,9 @@ export function stepsToMatch(patterns: readonly Pattern[], names: readonly strin
 
 export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly string[]): boolean {
   const longest = names.reduce((most, name) => (name.length > most.length ? name : most), '');
-  return stepsToMatch(patterns, [longest]) > mostForName || stepsToMatch(patterns, names) > mostForList;
+  return (
+    stepsToMatch(patterns, [longest]) > mostForName || stepsToMatch(patterns, names) > mostForList
+  );
 }
 
 export function patternsOf({ whitelist, blacklist }: CompiledFilter): readonly ListedPattern[] {
@@ -81,27 +102,54 @@ type FilterVerdict =
 
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   const rescuer = filter.whitelist.find((pattern) => pattern.matches(name));
-  return verdict(filter, rescuer, rescuer ? undefined : filter.blacklist.find((pattern) => pattern.matches(name)));
+  return verdict(
+    filter,
+    rescuer,
+    rescuer ? undefined : filter.blacklist.find((pattern) => pattern.matches(name)),
+  );
 }
 
-function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {
+function verdict(
+  { whitelist, blacklist }: CompiledFilter,
+  rescuer?: Pattern,
+  hit?: Pattern,
+): FilterVerdict {
   if (rescuer) return { kind: 'in' };
   if (hit) return { kind: 'blacklisted', pattern: hit.text };
   return { kind: whitelist.length > 0 && blacklist.length === 0 ? 'notWhitelisted' : 'in' };
 }
 
-export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly pattern: ListedPattern } & (
+export type IdlePattern = {
+  readonly list: 'whitelist' | 'blacklist';
+  readonly pattern: ListedPattern;
+} & (
   | { readonly kind: 'matchesNothing' }
-  | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
+  | {
+      readonly kind: 'overruled';
+      readonly matched: readonly string[];
+      readonly by: readonly ListedPattern[];
+    }
 );
 
-type Sifted = { readonly verdicts: ReadonlyMap<string, FilterVerdict>; readonly idle: readonly IdlePattern[] };
+type Sifted = {
+  readonly verdicts: ReadonlyMap<string, FilterVerdict>;
+  readonly idle: readonly IdlePattern[];
+};
 
-/** Most edits of the file leave the lists of a server as they are, and are applied in one step (R2). */
+/**
+ * Most edits of the file leave the lists of a server as they are, and are applied in one step (R2).
+ */
 const earlier = new WeakMap<object, { readonly lists: string; readonly sifted: Sifted }>();
 
-/** Judges names, and finds the patterns without effect. @param listed the list with the names, to keep the result with it */
-export function* sift(filter: CompiledFilter, names: readonly string[], listed: object): Sliced<Sifted> {
+/**
+ * Judges names, and finds the patterns without effect. @param listed the list with the names, to
+ * keep the result with it
+ */
+export function* sift(
+  filter: CompiledFilter,
+  names: readonly string[],
+  listed: object,
+): Sliced<Sifted> {
   const lists = JSON.stringify([filter.whitelist, filter.blacklist]);
   const kept = earlier.get(listed);
   if (kept?.lists === lists) return kept.sifted;

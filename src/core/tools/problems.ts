@@ -24,7 +24,10 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   for (const group of groupedBy(problems, ({ code, server }) => `${code} ${server}`).values()) {
     const [last, ...left] = group.slice(mostOfEach - 1);
     if (!last || left.length === 0) continue;
-    ends.set(last, { ...last, message: `${last.message} The same is true of ${left.length} more.` });
+    ends.set(last, {
+      ...last,
+      message: `${last.message} The same is true of ${left.length} more.`,
+    });
     for (const problem of left) ends.set(problem, undefined);
   }
   return problems.flatMap((problem) => (ends.has(problem) ? (ends.get(problem) ?? []) : [problem]));
@@ -42,19 +45,34 @@ export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): P
   return problemOf('pattern-matches-nothing', at, { pattern, of, against, place });
 }
 
-export function keptOut(at: At, of: ListKind, out: NamesKeptOut, severity: FilteredToolsReport): Problem[] {
+export function keptOut(
+  at: At,
+  of: ListKind,
+  out: NamesKeptOut,
+  severity: FilteredToolsReport,
+): Problem[] {
   if (severity === 'off') return [];
   return (['whitelist', 'blacklist'] as const).flatMap((list) => {
     const names = out[list];
     if (names.length === 0) return [];
     const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
     const place = at.places.keyAt([of, list]);
-    return [problemOf('filtered-tools', at, { list, count, names: shortList(names, 12), severity, place })];
+    return [
+      problemOf('filtered-tools', at, {
+        list,
+        count,
+        names: shortList(names, 12),
+        severity,
+        place,
+      }),
+    ];
   });
 }
 
 function ruleBroken(name: string): string {
-  const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) => JSON.stringify(character));
+  const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) =>
+    JSON.stringify(character),
+  );
   const causes = [
     name.length === 0 && 'it is empty',
     name.length > 64 && `it has ${name.length} characters; at most 64 are allowed`,
@@ -74,7 +92,10 @@ export function toolNameInvalid(at: At, name: string): Problem {
 
 export function publishedNameInvalid(at: At, tool: string, published: string): Problem {
   const given = { tool, published: shown(published), why: ruleBroken(published) };
-  return problemOf('published-name-invalid', at, { ...given, place: at.places.keyAt(['transform']) });
+  return problemOf('published-name-invalid', at, {
+    ...given,
+    place: at.places.keyAt(['transform']),
+  });
 }
 
 function named(names: readonly string[]): string {
@@ -86,11 +107,18 @@ interface Holder {
   readonly holder: string;
   /** Undefined if it does not run. */
   readonly place: Place | undefined;
-  /** The names are new since the approval of the other server, and in the baseline of the holder (N5b). */
+  /**
+   * The names are new since the approval of the other server, and in the baseline of the holder
+   * (N5b).
+   */
   readonly isNew: boolean;
 }
 
-export function nameTaken(at: At, names: readonly string[], { holder, place, isNew }: Holder): Problem {
+export function nameTaken(
+  at: At,
+  names: readonly string[],
+  { holder, place, isNew }: Holder,
+): Problem {
   const [tools, has, are] =
     names.length === 1
       ? ['the tool', 'a tool of that name', 'it is']
@@ -107,7 +135,8 @@ function holding(message: string, place: Place | undefined): Pick<Problem, 'rela
 }
 
 export function nameReserved(at: At, names: readonly string[]): Problem {
-  const [tools, belongs] = names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
+  const [tools, belongs] =
+    names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
   return problemOf('name-reserved', at, { named: named(names), belongs, tools });
 }
 
@@ -123,7 +152,8 @@ export function overrideFault(at: At, tool: string, fault: OverrideFault): Probl
 }
 
 const overrideFixes = {
-  unknown: 'Correct the name of the argument, or remove it. Only top-level arguments can be overridden.',
+  unknown:
+    'Correct the name of the argument, or remove it. Only top-level arguments can be overridden.',
   unusable: 'Remove the override of this argument, or keep the tool out with the blacklist.',
   refused: 'Write a value that the schema of the server takes.',
 } as const;
@@ -136,8 +166,15 @@ export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem
   return problemOf('editor-id-too-long', at, { ...words, length: words.first.length, names });
 }
 
-/** A hint, because most people have no such sessions. @param holder undefined if the names are too long */
-export function agentHostNameUnusable(at: At, tools: readonly UnusableName[], holder: string | undefined): Problem {
+/**
+ * A hint, because most people have no such sessions. @param holder undefined if the names are too
+ * long
+ */
+export function agentHostNameUnusable(
+  at: At,
+  tools: readonly UnusableName[],
+  holder: string | undefined,
+): Problem {
   const words = wordsFor(at, tools);
   const why =
     holder === undefined
@@ -159,7 +196,12 @@ export function promptTwice(at: At, published: string, first: string, second: st
 }
 
 /** @param all common prompts and URIs; only clients of all toolsets together meet them */
-export function heldElsewhere(at: At, holder: string, place: Place | undefined, all: readonly string[]): Problem {
+export function heldElsewhere(
+  at: At,
+  holder: string,
+  place: Place | undefined,
+  all: readonly string[],
+): Problem {
   const first = all.slice(0, 3).map(shown).join(', ');
   const names = all.length > 3 ? `${first} and ${all.length - 3} more` : first;
   const them = all.length === 1 ? 'it' : 'them';

@@ -1,4 +1,7 @@
-/** Filters and renames one server's prompts and resources (C1, G4, N1–N3), as `curate` does with tools. */
+/**
+ * Filters and renames one server's prompts and resources (C1, G4, N1–N3), as `curate` does with
+ * tools.
+ */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
@@ -6,14 +9,34 @@ import { problemOf } from '../base/problemOf.js';
 import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerDefinition } from '../config/model.js';
-import { uriOf, type OfferedResource, type OfferedTemplate, type PublishedPrompt } from './catalogue.js';
-import type { PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
+import {
+  uriOf,
+  type OfferedResource,
+  type OfferedTemplate,
+  type PublishedPrompt,
+} from './catalogue.js';
+import type {
+  PublishedResources,
+  PromptListing,
+  ResourceListing,
+  ToolListing,
+} from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
-import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
+import {
+  type CompiledFilter,
+  compileFilter,
+  isTooMuchToMatch,
+  judge,
+  patternsOf,
+  sift,
+} from './patterns.js';
 import { compileUriFilter, isMadeFrom, isTemplate, longestUri } from './uris.js';
 import * as problems from './problems.js';
 
-export type PromptAndResourceRules = Pick<ServerDefinition, 'id' | 'prompts' | 'resources' | 'places'>;
+export type PromptAndResourceRules = Pick<
+  ServerDefinition,
+  'id' | 'prompts' | 'resources' | 'places'
+>;
 
 export interface CuratedPromptsAndResources {
   readonly prompts: readonly PublishedPrompt[];
@@ -21,7 +44,11 @@ export interface CuratedPromptsAndResources {
   readonly problems: readonly Problem[];
 }
 
-type Context = { readonly at: problems.At; readonly report: problems.FilteredToolsReport; readonly found: Problem[] };
+type Context = {
+  readonly at: problems.At;
+  readonly report: problems.FilteredToolsReport;
+  readonly found: Problem[];
+};
 
 export function* curatePromptsAndResources(
   { id: server, places, prompts, resources }: PromptAndResourceRules,
@@ -49,7 +76,8 @@ function* publishPrompts(
   for (const prompt of listed.prompts.filter(({ name }) => kept.has(name))) {
     const name = transformName(prompt.name, transform);
     const earlier = published.get(name);
-    if (earlier) context.found.push(problems.promptTwice(context.at, name, earlier.original, prompt.name));
+    if (earlier)
+      context.found.push(problems.promptTwice(context.at, name, earlier.original, prompt.name));
     else published.set(name, { original: prompt.name, published: name, prompt });
   }
   return [...published.values()];
@@ -70,7 +98,8 @@ function* publishResources(
   const isIn = (one: OfferedResource | OfferedTemplate): boolean => {
     const uri = uriOf(one);
     const isTwice = seen.has(uri);
-    if (isTwice) context.found.push(problems.entryMalformed(context.at, 'resources', uri, 'is listed twice'));
+    if (isTwice)
+      context.found.push(problems.entryMalformed(context.at, 'resources', uri, 'is listed twice'));
     seen.add(uri);
     return !isTwice && kept.has(uri) && (apps.has(uri) || admitsType(filter, one.mimeType));
   };
@@ -106,7 +135,8 @@ function* keptNames(
   }
   const { verdicts, idle } = yield* sift(filter, names, listed);
   // The pattern may match an unlisted entry.
-  if (failure === undefined) for (const pattern of idle) found.push(problems.patternWithoutEffect(at, of, pattern));
+  if (failure === undefined)
+    for (const pattern of idle) found.push(problems.patternWithoutEffect(at, of, pattern));
   const out: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = names.filter((name) => {
     const kind = verdicts.get(name)?.kind;
@@ -136,26 +166,33 @@ export function contentsRefused(
   }
   const parts = (contents as unknown[]).filter(isObject);
   const foreign = parts.find(({ mimeType }) => !admitsType(filter, mimeType));
-  if (foreign) return `Its media type ${asText(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
+  if (foreign)
+    return `Its media type ${asText(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
   const bytes = bytesIn(parts);
   if (filter.maxBytes === undefined || bytes <= filter.maxBytes) return undefined;
   return `It has ${Math.ceil(bytes)} bytes, and \`resources.maxBytes\` is ${filter.maxBytes}.`;
 }
 
-/** True if a URI may be read (N2). A whitelist does not apply to the apps of published tools (G8). */
+/**
+ * True if a URI may be read (N2). A whitelist does not apply to the apps of published tools (G8).
+ */
 export function admitsResource(published: PublishedResources, uri: string): boolean {
   const { templates, filter, apps } = published;
   if (isHeldBack(published, uri)) return false;
   const lists = compileUriFilter(filter);
   if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
   const { kind } = judge(lists, uri);
-  return kind === 'in' || (kind === 'notWhitelisted' && (apps.includes(uri) || isMadeFrom(templates.map(uriOf), uri)));
+  return (
+    kind === 'in' ||
+    (kind === 'notWhitelisted' && (apps.includes(uri) || isMadeFrom(templates.map(uriOf), uri)))
+  );
 }
 
 /** True if the entry of the URI is held back, or if only a held-back template makes it. */
 function isHeldBack({ resources, templates, held }: PublishedResources, uri: string): boolean {
   if (!held) return false;
   if (held.includes(uri)) return true;
-  const isListed = resources.some((one) => one.uri === uri) || isMadeFrom(templates.map(uriOf), uri);
+  const isListed =
+    resources.some((one) => one.uri === uri) || isMadeFrom(templates.map(uriOf), uri);
   return !isListed && isMadeFrom(held.filter(isTemplate), uri, true);
 }

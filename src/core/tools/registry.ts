@@ -3,14 +3,22 @@ import { groupedBy } from '../base/groupedBy.js';
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { ExclusionReason, OfferedPrompt, PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import type {
+  ExclusionReason,
+  OfferedPrompt,
+  PublishedTool,
+  ServedTool,
+  Toolset,
+} from './catalogue.js';
 import { uriOf } from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import { noClaims, type Claim, type Claims } from './claims.js';
 import * as problems from './problems.js';
 
-/** The limit of the editor and of providers in one request, for models without a search among tools. */
+/**
+ * The limit of the editor and of providers in one request, for models without a search among tools.
+ */
 const mostTools = 128;
 
 export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release'> {
@@ -24,26 +32,40 @@ type Judge = (tool: ToolNames) => PermissionVerdict;
 /** An unchanged list keeps its result. A key for each tool would cost more than the tools. */
 const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
 
-function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate): readonly ServedTool[] {
+function servedOf(
+  tools: readonly PublishedTool[],
+  { id, shortName }: Candidate,
+): readonly ServedTool[] {
   const published = tools.map((tool) => tool.published);
   const names = editorNames(id, published);
   const known = servedLists.get(tools);
   const isKnown = (tool: ServedTool, index: number): boolean =>
     tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
   if (known?.every(isKnown)) return known;
-  const made = tools.map(({ original, published, tool, override, editorRefuses }, index): ServedTool => {
-    const editorName = names[index] ?? published;
-    // Written out, because a copy by `...` takes ten times as long.
-    const own = { original, published, tool, editorName, editorId: editorId(shortName, editorName) };
-    return override || editorRefuses
-      ? { ...own, ...(override && { override }), ...(editorRefuses && { editorRefuses }) }
-      : own;
-  });
+  const made = tools.map(
+    ({ original, published, tool, override, editorRefuses }, index): ServedTool => {
+      const editorName = names[index] ?? published;
+      // Written out, because a copy by `...` takes ten times as long.
+      const own = {
+        original,
+        published,
+        tool,
+        editorName,
+        editorId: editorId(shortName, editorName),
+      };
+      return override || editorRefuses
+        ? { ...own, ...(override && { override }), ...(editorRefuses && { editorRefuses }) }
+        : own;
+    },
+  );
   servedLists.set(tools, made);
   return made;
 }
 
-/** @param candidates in file order, higher source first: the earlier one keeps a name that no claim decides about */
+/**
+ * @param candidates in file order, higher source first: the earlier one keeps a name that no claim
+ * decides about
+ */
 export function publish(
   candidates: readonly Candidate[],
   reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
@@ -53,9 +75,12 @@ export function publish(
   const holders = new Map<string, string>();
   const hosted = new Map<string, string>();
   const found: Problem[] = [];
-  const placeOf = (server: string): Place | undefined => candidates.find(({ id }) => id === server)?.places.key;
+  const placeOf = (server: string): Place | undefined =>
+    candidates.find(({ id }) => id === server)?.places.key;
   const claimsOn = (published: string): Claim[] => [
-    ...claims.of('tool', published).filter(({ original }) => judge({ original, published }).permission !== 'deny'),
+    ...claims
+      .of('tool', published)
+      .filter(({ original }) => judge({ original, published }).permission !== 'deny'),
     ...claims.of('app', published),
   ];
   const toolsets = candidates.map((candidate): Toolset => {
@@ -63,7 +88,11 @@ export function publish(
     const at = { server: candidate.id, places };
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
-    const taken: { readonly published: string; readonly holder: string; readonly isNew: boolean }[] = [];
+    const taken: {
+      readonly published: string;
+      readonly holder: string;
+      readonly isNew: boolean;
+    }[] = [];
     const asked = new Set<string>();
     const claimed = offered.filter(({ published, original }) => {
       const leaveOut = (reason: ExclusionReason): false => {
@@ -122,16 +151,26 @@ export function publish(
     }
     const appTools = ofApps
       .filter((tool) => judge(tool).permission !== 'deny')
-      .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
+      .map((tool) => ({
+        ...tool,
+        editorName: tool.original,
+        editorId: editorId(candidate.shortName, tool.original),
+      }));
     return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
   const { contested } = joined(candidates, claims);
-  for (const same of groupedBy(contested, ({ toolset, holder }) => `${toolset.id} ${holder}`).values()) {
+  for (const same of groupedBy(
+    contested,
+    ({ toolset, holder }) => `${toolset.id} ${holder}`,
+  ).values()) {
     const [{ toolset, holder }] = same;
     const names = same.map(({ name }) => name);
     found.push(problems.heldElsewhere(atOf(toolset), holder, placeOf(holder), names));
   }
-  return { toolsets, problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)] };
+  return {
+    toolsets,
+    problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)],
+  };
 }
 
 function atOf({ id: server, places }: Candidate): problems.At {
@@ -139,13 +178,19 @@ function atOf({ id: server, places }: Candidate): problems.At {
 }
 
 /** The problem is at the server beyond the limit, because the earlier servers fit. */
-function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], builtIn: number): Problem[] {
+function crowd(
+  candidates: readonly Candidate[],
+  toolsets: readonly Toolset[],
+  builtIn: number,
+): Problem[] {
   const total = toolsets.reduce((sum, { tools }) => sum + tools.length, builtIn);
   if (total <= mostTools) return [];
   let count = builtIn;
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
-  return candidate ? [problemOf('too-many-tools', atOf(candidate), { total, limit: mostTools })] : [];
+  return candidate
+    ? [problemOf('too-many-tools', atOf(candidate), { total, limit: mostTools })]
+    : [];
 }
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;

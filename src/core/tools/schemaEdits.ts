@@ -1,17 +1,30 @@
-/** Edits one argument of a schema (O6). The result takes a call without it exactly if the schema takes the call with it. */
+/**
+ * Edits one argument of a schema (O6). The result takes a call without it exactly if the schema
+ * takes the call with it.
+ */
 import { isObject, without } from '../base/isObject.js';
 import { mostParts, Steps } from '../base/steps.js';
 import { SchemaJudge, stepsOf, targetOf, type Schema } from './schemaJudge.js';
 
-type FixedSchema = { readonly schema: Schema; readonly isKnown: boolean; readonly isRefused: boolean };
+type FixedSchema = {
+  readonly schema: Schema;
+  readonly isKnown: boolean;
+  readonly isRefused: boolean;
+};
 
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 const dependents = ['dependencies', 'dependentRequired', 'dependentSchemas'];
-/** Keywords for whole calls. If one names the argument, its meaning without the argument is not clear. */
+/**
+ * Keywords for whole calls. If one names the argument, its meaning without the argument is not
+ * clear.
+ */
 const wholeKeywords = [...references, ...dependents, 'not', 'if', 'then', 'else', 'const', 'enum'];
 const lists = ['allOf', 'anyOf', 'oneOf'];
 
-/** What is known of the schema that a server gave a tool. All edits share its steps, and are of no use without any. */
+/**
+ * What is known of the schema that a server gave a tool. All edits share its steps, and are of no
+ * use without any.
+ */
 export interface GivenSchema {
   readonly root: Schema;
   readonly steps: Steps;
@@ -24,24 +37,44 @@ type Reference = { readonly keyword: string; readonly steps: readonly string[] }
 
 export function givenSchema(root: Schema): GivenSchema {
   const steps = new Steps(mostParts);
-  return { root, steps, judge: new SchemaJudge(root, steps), references: referencesIn(root, steps) };
+  return {
+    root,
+    steps,
+    judge: new SchemaJudge(root, steps),
+    references: referencesIn(root, steps),
+  };
 }
 
 /** Returns undefined if another part names the argument. */
-export function withFixed(given: GivenSchema, schema: Schema, name: string, value: unknown): FixedSchema | undefined {
+export function withFixed(
+  given: GivenSchema,
+  schema: Schema,
+  name: string,
+  value: unknown,
+): FixedSchema | undefined {
   if (isReferredTo(given, name)) return undefined;
   const { steps, judge } = given;
   let isKnown = false;
   /** @param takesAll true if the value counts as valid everywhere */
   const edit = (part: Schema, takesAll: boolean): Edited => {
-    if (!steps.takeFor(sizeOf(part)) || isNamedBy(given, part, wholeKeywords, name)) return 'unusable';
-    const { properties, additionalProperties, patternProperties, propertyNames, unevaluatedProperties } = part;
-    const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!steps.takeFor(sizeOf(part)) || isNamedBy(given, part, wholeKeywords, name))
+      return 'unusable';
+    const {
+      properties,
+      additionalProperties,
+      patternProperties,
+      propertyNames,
+      unevaluatedProperties,
+    } = part;
+    const own =
+      isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (own !== undefined) isKnown = true;
-    if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
+    if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined)
+      return 'unusable';
     if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
     const taking = own ?? additionalProperties;
-    if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value))) return 'impossible';
+    if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value)))
+      return 'impossible';
     let edited = withoutArgument(part, name);
     for (const key of lists) {
       const parts = part[key];
@@ -49,7 +82,8 @@ export function withFixed(given: GivenSchema, schema: Schema, name: string, valu
       const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
       if (changed.includes('unusable')) return 'unusable';
       const kept = changed.filter((one) => one !== 'impossible');
-      if (key === 'allOf' ? kept.length < changed.length : kept.length === 0 && parts.length > 0) return 'impossible';
+      if (key === 'allOf' ? kept.length < changed.length : kept.length === 0 && parts.length > 0)
+        return 'impossible';
       edited = { ...edited, [key]: kept };
     }
     return edited;
@@ -85,7 +119,10 @@ function withoutRequired(schema: Schema, name: string): Schema {
   return left.length > 0 ? { ...schema, required: left } : without(schema, 'required');
 }
 
-/** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */
+/**
+ * Returns undefined if another part names the argument. @param isOptional true if a call may leave
+ * it out now
+ */
 export function withChanged(
   given: GivenSchema,
   schema: Schema,
@@ -106,13 +143,17 @@ export function withChanged(
     let edited = part;
     if (isObject(properties) && Object.hasOwn(properties, name)) {
       isChanged = true;
-      const entries = Object.entries(properties).map(([key, value]) => [key, key === name ? change(value) : value]);
+      const entries = Object.entries(properties).map(([key, value]) => [
+        key,
+        key === name ? change(value) : value,
+      ]);
       edited = { ...edited, properties: Object.fromEntries(entries) as unknown };
     }
     if (isOptional) {
       const { maxProperties } = edited;
       // The call may have one more, and may also have it already.
-      if (typeof maxProperties === 'number') edited = { ...edited, maxProperties: Math.max(0, maxProperties - 1) };
+      if (typeof maxProperties === 'number')
+        edited = { ...edited, maxProperties: Math.max(0, maxProperties - 1) };
       edited = withoutRequired(edited, name);
     }
     if (!Array.isArray(allOf)) return edited;
@@ -140,10 +181,19 @@ const ofAllNames = [
 /** A deeper part counts as one that names everything, because the walk must end. */
 const deepest = 64;
 
-/** True if one of these keywords says something about the argument. Schemas of other arguments do not count. */
-function isNamedBy({ root, steps }: GivenSchema, schema: Schema, keywords: readonly string[], name: string): boolean {
+/**
+ * True if one of these keywords says something about the argument. Schemas of other arguments do
+ * not count.
+ */
+function isNamedBy(
+  { root, steps }: GivenSchema,
+  schema: Schema,
+  keywords: readonly string[],
+  name: string,
+): boolean {
   const followed = new Set<string>();
-  const has = (names: unknown): boolean => Array.isArray(names) && steps.takeFor(names.length) && names.includes(name);
+  const has = (names: unknown): boolean =>
+    Array.isArray(names) && steps.takeFor(names.length) && names.includes(name);
   const isNamed = (part: unknown, depth: number): boolean => {
     if (!isObject(part)) return false;
     if (depth > deepest || !steps.take()) return true;
@@ -185,7 +235,10 @@ function referencesIn(schema: Schema, steps: Steps): readonly Reference[] | unde
   return isWhole ? found : undefined;
 }
 
-/** True if a reference may lead to the argument itself, to the whole schema, or into a list whose indexes may change. */
+/**
+ * True if a reference may lead to the argument itself, to the whole schema, or into a list whose
+ * indexes may change.
+ */
 function isReferredTo({ references: found, steps }: GivenSchema, name: string): boolean {
   if (!found || !steps.takeFor(found.length)) return true;
   return found.some(({ keyword, steps: [first, second] }) => {

@@ -1,4 +1,7 @@
-/** Judges values by the schema of a server (O4, O6), in counted steps (S2h). Patterns and formats are never run. */
+/**
+ * Judges values by the schema of a server (O4, O6), in counted steps (S2h). Patterns and formats
+ * are never run.
+ */
 import { validate, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
@@ -7,9 +10,13 @@ import type { Steps } from '../base/steps.js';
 /** A schema of JSON Schema that is an object. */
 export type Schema = Fields;
 
-/** Some patterns and formats take forever. Without these keywords, a schema takes more, or with the others less. */
+/**
+ * Some patterns and formats take forever. Without these keywords, a schema takes more, or with the
+ * others less.
+ */
 const notRun = /"(?:pattern|patternProperties|format|uniqueItems)":/;
-const unsureBesides = /"(?:not|oneOf|if|contains|const|enum|patternProperties|unevaluated(?:Properties|Items))":/;
+const unsureBesides =
+  /"(?:not|oneOf|if|contains|const|enum|patternProperties|unevaluated(?:Properties|Items))":/;
 
 /** The validator reads this key of each part when it judges the part. Schemas do not have it. */
 const countedKey = '__absolute_recursive_ref__';
@@ -25,7 +32,8 @@ export class SchemaJudge {
     private readonly steps: Steps,
   ) {
     const count = (part: object): undefined => {
-      if (!steps.take(1 + this.stepsForValue + this.stepsFor(part))) throw new Error('too many steps');
+      if (!steps.take(1 + this.stepsForValue + this.stepsFor(part)))
+        throw new Error('too many steps');
     };
     this.counting = Object.create(Object.prototype, {
       [countedKey]: {
@@ -61,7 +69,9 @@ export class SchemaJudge {
     }
   }
 
-  private readonly stepsFor = perObject((part: object) => JSON.stringify(part).length / charactersOfStep);
+  private readonly stepsFor = perObject(
+    (part: object) => JSON.stringify(part).length / charactersOfStep,
+  );
 
   private readonly copyOf = perObject((part: Schema) => {
     const text = JSON.stringify(part);
@@ -85,18 +95,27 @@ export function targetOf(reference: unknown, root: unknown): unknown {
   }, root);
 }
 
-/** In characters. A longer reference leads nowhere, because each part that has it is read again and again. */
+/**
+ * In characters. A longer reference leads nowhere, because each part that has it is read again and
+ * again.
+ */
 const longestReference = 2000;
 
 /** Reads a pointer (RFC 6901) as Ajv does, which decodes each step separately. */
 export function stepsOf(reference: unknown): string[] | undefined {
   if (reference === '#') return [];
-  if (typeof reference !== 'string' || !reference.startsWith('#/') || reference.length > longestReference) {
+  if (
+    typeof reference !== 'string' ||
+    !reference.startsWith('#/') ||
+    reference.length > longestReference
+  ) {
     return undefined;
   }
   const steps = reference.slice(2).split('/');
   try {
-    return steps.map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+    return steps.map((step) =>
+      decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'),
+    );
   } catch {
     return undefined;
   }

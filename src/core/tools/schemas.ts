@@ -1,6 +1,7 @@
 /**
- * Finds schemas unusable for every client, and schemas refused only by the editor (N7). GitHub Copilot rejects the whole
- * request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv (N7c).
+ * Finds schemas unusable for every client, and schemas refused only by the editor (N7). GitHub
+ * Copilot rejects the whole request with an `array` of undescribed content. The SDK's client
+ * compiles every output schema with Ajv (N7c).
  */
 import { isObject, isTexts, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
@@ -13,13 +14,31 @@ import { targetOf } from './schemaJudge.js';
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
 /** The value of these keywords is a schema. A list or a map of schemas follows below. */
-const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+const schemaKeywords = [
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+];
 const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const schemaMapKeywords = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+];
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-/** `readable` is for strict clients. Each edit, and each list of a server, curates the same tools again. */
+/**
+ * `readable` is for strict clients. Each edit, and each list of a server, curates the same tools
+ * again.
+ */
 export const lookedAt = perObject((tool: OfferedTool) => {
   const { inputSchema, outputSchema } = tool;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
@@ -34,7 +53,8 @@ export const lookedAt = perObject((tool: OfferedTool) => {
   const output = { ...outputSchema };
   if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
-  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: withoutOutput(given) };
+  if (outputLeftOut !== undefined)
+    return { refused, outputLeftOut, readable: withoutOutput(given) };
   return { refused, readable: { ...given, outputSchema: withoutBooleanProperties(output) } };
 });
 
@@ -42,11 +62,17 @@ function withoutOutput({ outputSchema: _, ...rest }: OfferedTool): OfferedTool {
   return rest;
 }
 
-function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
+function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(
+  schema: Schema,
+): Schema {
   const properties = Object.entries(schema.properties ?? {}) as [string, unknown][];
   if (!properties.some(([, value]) => typeof value === 'boolean')) return schema;
-  const asObject = (value: unknown): unknown => (value === true ? {} : value === false ? { not: {} } : value);
-  return { ...schema, properties: Object.fromEntries(properties.map(([name, value]) => [name, asObject(value)])) };
+  const asObject = (value: unknown): unknown =>
+    value === true ? {} : value === false ? { not: {} } : value;
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties.map(([name, value]) => [name, asObject(value)])),
+  };
 }
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {
@@ -59,7 +85,12 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   return isTexts(required) ? undefined : `${where}.required is not a list of names`;
 }
 
-function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
+function refusedPart(
+  schema: unknown,
+  where: string,
+  depth: number,
+  mayBeBare = false,
+): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const { type = [] } = schema;
   const wrong = [type].flat().find((name) => !isType(name));
@@ -68,7 +99,12 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
     return `${where} is an array without "items"`;
   }
   for (const [place, part] of partsBelow(schema)) {
-    const reason = refusedPart(part, `${where}.${place}`, depth + 1, place === 'additionalProperties');
+    const reason = refusedPart(
+      part,
+      `${where}.${place}`,
+      depth + 1,
+      place === 'additionalProperties',
+    );
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -76,7 +112,11 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
 
 type Part = readonly [place: string, part: unknown];
 
-function partsBelow(schema: Fields, keywords = schemaKeywords, mapKeywords = schemaMapKeywords): Part[] {
+function partsBelow(
+  schema: Fields,
+  keywords = schemaKeywords,
+  mapKeywords = schemaMapKeywords,
+): Part[] {
   return Object.entries(schema).flatMap(([key, value]): Part[] => {
     if (typeof value !== 'object') return [];
     if (schemaListKeywords.includes(key) && Array.isArray(value))
@@ -108,16 +148,41 @@ const isPattern: Test = (value) =>
   typeof value === 'string' && unlessThrown(() => new RegExp(value, 'u')) !== undefined;
 
 /** The editor does not look at these, but they are compiled. */
-const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];
+const compiledKeywords = [
+  ...schemaKeywords,
+  'additionalItems',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
 const compiledMapKeywords = [...schemaMapKeywords, 'dependencies'];
-/** Ajv does not compile `id`, limits of formats without a known format, and identities that it knows from elsewhere. */
-const limits = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
+/**
+ * Ajv does not compile `id`, limits of formats without a known format, and identities that it knows
+ * from elsewhere.
+ */
+const limits = [
+  'formatMinimum',
+  'formatMaximum',
+  'formatExclusiveMinimum',
+  'formatExclusiveMaximum',
+];
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test, wanted: string])[] = [
-  [['type'], (value) => isType(value) || (isFilled(value) && isListOf(isType)(value)), 'a JSON type'],
+const valueRules: readonly (readonly [
+  keywords: readonly string[],
+  isRight: Test,
+  wanted: string,
+])[] = [
+  [
+    ['type'],
+    (value) => isType(value) || (isFilled(value) && isListOf(isType)(value)),
+    'a JSON type',
+  ],
   [['enum'], isFilled, 'a list of values'],
-  [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], Number.isFinite, 'a number'],
+  [
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    Number.isFinite,
+    'a number',
+  ],
   [['minLength', 'minItems', 'minProperties', 'minContains'], isCount, 'a count'],
   [['maxLength', 'maxItems', 'maxProperties', 'maxContains'], isCount, 'a count'],
   [['uniqueItems', 'nullable'], isFlag, 'true or false'],
@@ -125,16 +190,30 @@ const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test
   [['required'], isTexts, 'a list of names'],
   [['pattern'], isPattern, 'a pattern of JavaScript'],
   [compiledKeywords, isSchema, 'a schema'],
-  [schemaListKeywords, (value) => isFilled(value) && isListOf(isSchema)(value), 'a list of schemas'],
+  [
+    schemaListKeywords,
+    (value) => isFilled(value) && isListOf(isSchema)(value),
+    'a list of schemas',
+  ],
   [['items'], (value) => isSchema(value) || isListOf(isSchema)(value), 'a schema'],
   [schemaMapKeywords, isMapOf(isSchema), 'a map of schemas'],
-  [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
+  [
+    ['patternProperties'],
+    isMapOf(isSchema, isPattern),
+    'a map of schemas by patterns of JavaScript',
+  ],
   [['dependentRequired'], isMapOf(isTexts), 'a map of names'],
-  [['dependencies'], isMapOf((value) => isTexts(value) || isSchema(value)), 'a map of names or schemas'],
+  [
+    ['dependencies'],
+    isMapOf((value) => isTexts(value) || isSchema(value)),
+    'a map of names or schemas',
+  ],
   [['id', '$id', '$async', ...limits], () => false, 'known to every client'],
 ];
 const valueTests = new Map(
-  valueRules.flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, { isRight, wanted }] as const)),
+  valueRules.flatMap(([keywords, isRight, wanted]) =>
+    keywords.map((key) => [key, { isRight, wanted }] as const),
+  ),
 );
 
 function notToBeCompiled(schema: unknown): string | undefined {
@@ -149,11 +228,15 @@ function notToBeCompiled(schema: unknown): string | undefined {
     known.add(part);
     for (const [key, value] of Object.entries(part)) {
       const test = valueTests.get(key);
-      if (test?.isRight(value) === false) return `${where}.${key} is ${describe(value)}, not ${test.wanted}`;
+      if (test?.isRight(value) === false)
+        return `${where}.${key} is ${describe(value)}, not ${test.wanted}`;
       if (referenceKeywords.includes(key)) references.push([`${where}.${key}`, part, value]);
     }
     const { nullable, type } = part;
-    if (nullable !== undefined && (type === undefined || (!nullable && [type].flat().includes('null')))) {
+    if (
+      nullable !== undefined &&
+      (type === undefined || (!nullable && [type].flat().includes('null')))
+    ) {
       return `${where}.nullable does not fit its type`;
     }
     for (const [place, below] of partsBelow(part, compiledKeywords, compiledMapKeywords)) {
@@ -174,7 +257,11 @@ function notToBeCompiled(schema: unknown): string | undefined {
     const ending = new Set<unknown>();
     for (const [where, part] of references) {
       const trail = new Set<unknown>();
-      for (let next: unknown = part; targets.has(next) && !ending.has(next); next = targets.get(next)) {
+      for (
+        let next: unknown = part;
+        targets.has(next) && !ending.has(next);
+        next = targets.get(next)
+      ) {
         if (trail.has(next)) return `${where} leads back to itself`;
         trail.add(next);
       }

@@ -1,6 +1,7 @@
 /**
- * Compares tools by a canonical form, and keeps the order in which a server listed the keys of a tool (N6). For the form,
- * the order of keys does not count, nor the order of the names in `required` and in dependencies of schemas.
+ * Compares tools by a canonical form, and keeps the order in which a server listed the keys of a
+ * tool (N6). For the form, the order of keys does not count, nor the order of the names in
+ * `required` and in dependencies of schemas.
  */
 import { createHash } from 'node:crypto';
 import { isObject, isTexts } from '../base/isObject.js';
@@ -12,16 +13,25 @@ import type { OfferedTool } from './catalogue.js';
 export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;
-/** In characters. To sort the keys of a larger tool would hold up the event loop (P10), so their order counts. */
+/**
+ * In characters. To sort the keys of a larger tool would hold up the event loop (P10), so their
+ * order counts.
+ */
 const largest = 64 * 1024;
 
 /** `names`: a map from free names to schemas. */
 type Part = 'tool' | 'schema' | 'names' | 'data';
 
-/** Returns the keys of an object, or the names of a set, in the wanted order. By default, texts are sorted by code units. */
+/**
+ * Returns the keys of an object, or the names of a set, in the wanted order. By default, texts are
+ * sorted by code units.
+ */
 type Arrange = (sorted: readonly string[], own: readonly string[]) => readonly string[];
 
-/** `form` is a hash of the canonical form. `order` has the place of each key among the sorted keys of its object. */
+/**
+ * `form` is a hash of the canonical form. `order` has the place of each key among the sorted keys
+ * of its object.
+ */
 export type SeenTool = readonly [name: string, form: string, order: string];
 
 export const seenTool = perObject((tool: OfferedTool): SeenTool => {
@@ -69,7 +79,9 @@ function arranged(value: unknown, part: Part, depth: number, arrange: Arrange): 
     const isSet = (part === 'names' || (part === 'schema' && key === 'required')) && isTexts(below);
     inner.set(
       key,
-      isSet ? arrange(below.toSorted(), below) : arranged(below, partBelow(part, key), depth + 1, arrange),
+      isSet
+        ? arrange(below.toSorted(), below)
+        : arranged(below, partBelow(part, key), depth + 1, arrange),
     );
   }
   return Object.fromEntries(keys.map((key) => [key, inner.get(key)]));

@@ -1,9 +1,14 @@
-/** Finds the lists for agents to see exactly the ticked tools (N2). They continue to keep out, or let in, future tools. */
+/**
+ * Finds the lists for agents to see exactly the ticked tools (N2). They continue to keep out, or
+ * let in, future tools.
+ */
 import type { NameFilter } from '../config/model.js';
 import { isValidName } from './names.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';
 
-/** @param names the original names of all listed tools @param ticks the changes, by original name */
+/**
+ * @param names the original names of all listed tools @param ticks the changes, by original name
+ */
 export function withTicks(
   filter: NameFilter,
   names: readonly string[],
@@ -34,16 +39,23 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   const hasBlacklist = compileFilter(filter).blacklist.length > 0;
   const isOut = isBlacklisted(name);
   if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
-  if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
+  if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text)))
+    return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
-  // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern are written instead.
+  // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern
+  // are written instead.
   const isRemoved = anyOf(removed);
   const isKept = anyOf(kept);
-  const isLost = (one: string): boolean => isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
-  const others = [...new Set(names)].filter((one) => one !== name && isValidName(one) && isLost(one));
+  const isLost = (one: string): boolean =>
+    isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
+  const others = [...new Set(names)].filter(
+    (one) => one !== name && isValidName(one) && isLost(one),
+  );
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };
-  return compileFilter(next).whitelist.length === 0 ? { ...next, blacklist: [...blacklist, '*'] } : next;
+  return compileFilter(next).whitelist.length === 0
+    ? { ...next, blacklist: [...blacklist, '*'] }
+    : next;
 }
 
 function anyOf(list: readonly string[]): (name: string) => boolean {

@@ -1,4 +1,7 @@
-/** Estimates a tool's share of a model's context, to compare tools. The real count depends on its vocabulary. */
+/**
+ * Estimates a tool's share of a model's context, to compare tools. The real count depends on its
+ * vocabulary.
+ */
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
 import type { OfferedTool, ServedTool } from './catalogue.js';
@@ -15,7 +18,10 @@ export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' 
 }
 
 /** Every snapshot asks for it, and each list of tools stays the same object. */
-export function savedTokens(listed: readonly OfferedTool[], published: readonly ServedTool[]): number {
+export function savedTokens(
+  listed: readonly OfferedTool[],
+  published: readonly ServedTool[],
+): number {
   return savedOf(listed)(published);
 }
 
@@ -29,9 +35,15 @@ function countedSaving(listed: readonly OfferedTool[], published: readonly Serve
   const prefix = first.editorId.slice(0, first.editorId.length - first.editorName.length);
   const names = new Set(published.map(({ original }) => original));
   const keptOut = listed.filter((tool) => !names.has(tool.name) && !isForAppAlone(tool));
-  const ofKeptOut = keptOut.reduce((sum, tool) => sum + estimatedTokens({ editorId: prefix + tool.name, tool }), 0);
+  const ofKeptOut = keptOut.reduce(
+    (sum, tool) => sum + estimatedTokens({ editorId: prefix + tool.name, tool }),
+    0,
+  );
   const overridden = published.filter(({ override }) => override);
-  return overridden.reduce((sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool), ofKeptOut);
+  return overridden.reduce(
+    (sum, tool) => sum + offeredTokens(tool) - estimatedTokens(tool),
+    ofKeptOut,
+  );
 }
 
 export function offeredTokens({ editorId, tool, override }: ServedTool): number {

@@ -1,4 +1,7 @@
-/** The normal form of a URI for patterns (N2a), by the most liberal reading of its path. An ambiguous URI has none. */
+/**
+ * The normal form of a URI for patterns (N2a), by the most liberal reading of its path. An
+ * ambiguous URI has none.
+ */
 import { isMadeOf } from '../base/partsInOrder.js';
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern } from './patterns.js';
@@ -8,7 +11,8 @@ export const longestUri = 8 * 1024;
 
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
-  const [, scheme = '', location = '', more = ''] = /^([a-z][a-z0-9+.-]*:)?([^?#]*)(.*)$/is.exec(uri) ?? [];
+  const [, scheme = '', location = '', more = ''] =
+    /^([a-z][a-z0-9+.-]*:)?([^?#]*)(.*)$/is.exec(uri) ?? [];
   const path = decoded(location)?.replaceAll('\\', '/');
   const tail = decoded(more);
   if (path === undefined || tail === undefined) return undefined;
@@ -44,7 +48,10 @@ function unescaped(text: string): string | undefined {
 /** An attack encodes a text a few times. A text that is encoded more often counts as one. */
 const mostEncodings = 5;
 
-/** Counts the steps `..` of a path in the most liberal reading: encoded, in wide or invisible characters, in any frame. */
+/**
+ * Counts the steps `..` of a path in the most liberal reading: encoded, in wide or invisible
+ * characters, in any frame.
+ */
 export function stepsUp(text: string): number {
   let plain = text;
   for (let times = 0; ; times++) {
@@ -54,10 +61,14 @@ export function stepsUp(text: string): number {
     plain = next;
   }
   const seen = plain.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
-  return [...seen.matchAll(/(?<![\p{L}\p{N}\p{M}._-])\.\p{Cc}*\.(?![\p{L}\p{N}\p{M}._-])/gu)].length;
+  return [...seen.matchAll(/(?<![\p{L}\p{N}\p{M}._-])\.\p{Cc}*\.(?![\p{L}\p{N}\p{M}._-])/gu)]
+    .length;
 }
 
-/** Separates the root from the part in reach of `..`. Servers tend to read all of `note://a/b` as a path. */
+/**
+ * Separates the root from the part in reach of `..`. Servers tend to read all of `note://a/b` as a
+ * path.
+ */
 function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
   if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
     const [slashes = ''] = /^\/*/.exec(text) ?? [];
@@ -80,10 +91,14 @@ function resolved(path: string, isRooted: boolean): string {
   return kept.join('/');
 }
 
-/** Compiles the lists of a filter for URIs. A URI without a form is on every blacklist and on no whitelist. */
+/**
+ * Compiles the lists of a filter for URIs. A URI without a form is on every blacklist and on no
+ * whitelist.
+ */
 export function compileUriFilter(filter: NameFilter): CompiledFilter {
   const { whitelist, blacklist } = compileFilter(filter);
-  // Each URI is matched against all patterns before the next one, and to find its form takes longer than to match it.
+  // Each URI is matched against all patterns before the next one, and to find its form takes longer
+  // than to match it.
   let last: { readonly uri: string; readonly form: string | undefined } | undefined;
   const formOf = (uri: string): string | undefined => {
     if (last?.uri !== uri) last = { uri, form: canonicalUri(uri) };
@@ -114,7 +129,10 @@ export function isTemplate(uri: string): boolean {
   return uri.search(expression) >= 0;
 }
 
-/** The most characters of the templates times those of the URI, because a comparison may take that many steps. */
+/**
+ * The most characters of the templates times those of the URI, because a comparison may take that
+ * many steps.
+ */
 const mostSteps = 20_000_000;
 
 /**

@@ -1,5 +1,17 @@
-/** The nodes of a text, for edits. Unlike in `yamlTree`, an alias is an alias, and a merge key is a key. */
-import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+/**
+ * The nodes of a text, for edits. Unlike in `yamlTree`, an alias is an alias, and a merge key is a
+ * key.
+ */
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 import { afterColon, contentEnd, isEmptyValue, readDocument, spanOf } from './yamlDocument.js';
@@ -130,7 +142,9 @@ export function isBlockScalar(node: unknown): boolean {
 /** True if a node ends in a block text. Empty lines at its end may count. */
 export function endsInBlockScalar(node: unknown): boolean {
   if (isPair(node)) return endsInBlockScalar(node.value);
-  return (isMap(node) || isSeq(node)) && !node.flow ? endsInBlockScalar(node.items.at(-1)) : isBlockScalar(node);
+  return (isMap(node) || isSeq(node)) && !node.flow
+    ? endsInBlockScalar(node.items.at(-1))
+    : isBlockScalar(node);
 }
 
 export { isAlias, isEmptyValue, isMap, isScalar, isSeq, spanOf };

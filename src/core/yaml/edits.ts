@@ -1,6 +1,7 @@
 /**
- * Minimal, pure edits of a YAML text (E1, E3), or `undefined` if a change would touch more than requested. Edits of one
- * answer do not overlap. Offsets are of the original text. No anchor is removed, because an alias may need it.
+ * Minimal, pure edits of a YAML text (E1, E3), or `undefined` if a change would touch more than
+ * requested. Edits of one answer do not overlap. Offsets are of the original text. No anchor is
+ * removed, because an alias may need it.
  */
 import { isAlias, isMap, isScalar, isSeq, type Scalar } from 'yaml';
 import { endsInBlockScalar, isBlockScalar, isEmptyValue } from './editNodes.js';
@@ -20,7 +21,9 @@ export type Edits = readonly TextEdit[] | undefined;
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   // Behind an insertion at its start, a replacement would not have its text any more.
-  const backwards = withoutOverlaps(edits).sort((a, b) => b.span.start - a.span.start || b.span.end - a.span.end);
+  const backwards = withoutOverlaps(edits).sort(
+    (a, b) => b.span.start - a.span.start || b.span.end - a.span.end,
+  );
   for (const { span, text: inserted } of backwards) {
     result = result.slice(0, span.start) + inserted + result.slice(span.end);
   }
@@ -34,7 +37,9 @@ export function difference(before: string, after: string): TextEdit[] {
   while (start < most && before[start] === after[start]) start++;
   let rest = 0;
   while (rest < most - start && before.at(-1 - rest) === after.at(-1 - rest)) rest++;
-  return [{ span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) }];
+  return [
+    { span: { start, end: before.length - rest }, text: after.slice(start, after.length - rest) },
+  ];
 }
 
 export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
@@ -67,7 +72,9 @@ export function replaceItem(nodes: EditNodes, itemStart: number, value: string):
 
 function scalarEdit(node: unknown, text: string): Edits {
   const span = spanOf(node);
-  return isScalar(node) && span && !isBlockScalar(node) ? [{ span, text: textLike(node, text) }] : undefined;
+  return isScalar(node) && span && !isBlockScalar(node)
+    ? [{ span, text: textLike(node, text) }]
+    : undefined;
 }
 
 function textLike({ type }: Scalar, value: string): string {
@@ -75,10 +82,19 @@ function textLike({ type }: Scalar, value: string): string {
 }
 
 /** Replaces the scalar or alias at a key. A `text` keeps its quotes. `raw` is written as given. */
-export function replaceValue(nodes: EditNodes, keyStart: number, value: string, kind: 'text' | 'raw' = 'text'): Edits {
+export function replaceValue(
+  nodes: EditNodes,
+  keyStart: number,
+  value: string,
+  kind: 'text' | 'raw' = 'text',
+): Edits {
   const pair = nodes.pairAt(keyStart)?.pair;
   if (!pair) return undefined;
-  return valueEdit(nodes, { pair }, isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value);
+  return valueEdit(
+    nodes,
+    { pair },
+    isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value,
+  );
 }
 
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
@@ -98,14 +114,18 @@ function removeAt(nodes: EditNodes, collection: Collection, index: number): Edit
   if (hasAnchor) return undefined;
   if (collection.flow) return removeInFlow(nodes, collection, index, { start, end });
   // An anchor without content would change the meaning of its aliases.
-  if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined) return undefined;
+  if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined)
+    return undefined;
   const first = nodes.firstOnLine(collection, item);
   const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
   if (first === undefined || (rest !== '' && !rest.startsWith('#'))) return undefined;
   return [{ span: { start: nodes.lineStart(first), end: nodes.nextLine(end) }, text: '' }];
 }
 
-/** Inserts entries into a map, or items into a list. @param lines in block style, without the common indentation */
+/**
+ * Inserts entries into a map, or items into a list. @param lines in block style, without the common
+ * indentation
+ */
 export function insertAt(
   nodes: EditNodes,
   collection: Collection,
@@ -119,7 +139,8 @@ export function insertAt(
     if (before !== undefined) return [insertion(nodes.extent(before).end, `, ${flow}`)];
     const open = (spanOf(collection)?.start ?? 0) + 1;
     const blank = isMap(collection) ? ' ' : '';
-    if (next === undefined) return [insertion(open, blank + flow + (text[open] === '}' ? blank : ''))];
+    if (next === undefined)
+      return [insertion(open, blank + flow + (text[open] === '}' ? blank : ''))];
     const { start } = nodes.extent(next);
     const gap = nodes.beginsLine(start) ? lineBreak + ' '.repeat(nodes.column(start)) : ' ';
     return [insertion(start, `${flow},${gap}`)];
@@ -127,7 +148,8 @@ export function insertAt(
   const start = nodes.firstOnLine(collection, before ?? next);
   if (start === undefined) return undefined;
   const indent = text.slice(nodes.lineStart(start), start);
-  if (before === undefined) return [insertion(start, lines.map((line) => line + lineBreak + indent).join(''))];
+  if (before === undefined)
+    return [insertion(start, lines.map((line) => line + lineBreak + indent).join(''))];
   const added = lines.map((line) => lineBreak + (line && indent + line)).join('');
   return [insertion(nodes.lineEnd(nodes.extent(before).end), added)];
 }
@@ -142,17 +164,28 @@ export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: 
 
 /** Appends items to a list. @param values in flow style */
 export function appendItem(nodes: EditNodes, list: unknown, ...values: readonly string[]): Edits {
-  return isSeq(list) && !endsInBlockScalar(list) ? insertItems(nodes, list, list.items.length, values) : undefined;
+  return isSeq(list) && !endsInBlockScalar(list)
+    ? insertItems(nodes, list, list.items.length, values)
+    : undefined;
 }
 
 /** Inserts items before the first one of a list. @param values in flow style */
-export function prependItems(nodes: EditNodes, place: Pick<PairPlace, 'pair'>, values: readonly string[]): Edits {
+export function prependItems(
+  nodes: EditNodes,
+  place: Pick<PairPlace, 'pair'>,
+  values: readonly string[],
+): Edits {
   const { value: list } = place.pair;
   if (isEmptyValue(list)) return valueEdit(nodes, place, `[${values.join(', ')}]`);
   return isSeq(list) ? insertItems(nodes, list, 0, values) : undefined;
 }
 
-function insertItems(nodes: EditNodes, list: Collection, index: number, values: readonly string[]): Edits {
+function insertItems(
+  nodes: EditNodes,
+  list: Collection,
+  index: number,
+  values: readonly string[],
+): Edits {
   const lines = values.map((value) => `- ${value}`);
   return insertAt(nodes, list, index, lines, values.join(', '));
 }
@@ -165,12 +198,17 @@ export function insertAfter(nodes: EditNodes, keyStart: number, key: string, val
 }
 
 /** Puts another value in the place of a scalar or alias. A list or map is not replaced. */
-export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, text: string): Edits {
+export function valueEdit(
+  nodes: EditNodes,
+  { pair }: Pick<PairPlace, 'pair'>,
+  text: string,
+): Edits {
   const { value } = pair;
   if (isEmptyValue(value)) {
     const at = nodes.afterColon(pair);
     // Here an anchor has no node, or the value is on a later line.
-    if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) return undefined;
+    if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined)
+      return undefined;
     return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
   }
   const span = spanOf(value);
@@ -182,7 +220,10 @@ export function insertion(at: number, text: string): TextEdit {
   return { span: { start: at, end: at }, text };
 }
 
-/** Removes an item with its comma, and its line if the line has no other content. No edit if a comment is before its comma. */
+/**
+ * Removes an item with its comma, and its line if the line has no other content. No edit if a
+ * comment is before its comma.
+ */
 function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
   const comma = nodes.skipBlank(span.end);
   if (nodes.text[comma] === ',') {
@@ -191,7 +232,9 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     const gap = /^[ \t]*/.exec(nodes.text.slice(behind))?.[0].length ?? 0;
     const isLast = behind + gap === nodes.lineEnd(behind);
     if (isLast && nodes.beginsLine(span.start)) {
-      return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(behind) }, text: '' }];
+      return [
+        { span: { start: nodes.lineStart(span.start), end: nodes.nextLine(behind) }, text: '' },
+      ];
     }
     // A comment must not move to the line of the text before it.
     const end = isLast || nodes.text[behind + gap] === '#' ? behind : behind + gap;
@@ -201,7 +244,8 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
   if (before === undefined) return [{ span, text: '' }];
   const start = nodes.skipBlank(nodes.extent(before).end);
   if (nodes.text[start] !== ',') return undefined;
-  if (nodes.text.slice(start + 1, span.start).trim() === '') return [{ span: { start, end: span.end }, text: '' }];
+  if (nodes.text.slice(start + 1, span.start).trim() === '')
+    return [{ span: { start, end: span.end }, text: '' }];
   return [
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },

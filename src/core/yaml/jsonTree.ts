@@ -1,5 +1,14 @@
-/** Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is bounded. */
-import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+/**
+ * Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is
+ * bounded.
+ */
+import {
+  createScanner,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
@@ -61,7 +70,12 @@ function tableOf(node: Node, text: string): MapNode {
     const [key, value] = children ?? [];
     if (!key || !value) continue;
     const name = String(key.value);
-    const entry: MapEntry = { key: name, keyIsText: true, keySpan: spanOf(key), value: nodeOf(value, text) };
+    const entry: MapEntry = {
+      key: name,
+      keyIsText: true,
+      keySpan: spanOf(key),
+      value: nodeOf(value, text),
+    };
     const first = entries.get(name);
     if (first) duplicates.push({ first, again: entry });
     else entries.set(name, entry);

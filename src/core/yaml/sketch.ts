@@ -1,7 +1,7 @@
 /**
- * A tolerant reading of half-typed YAML, line by line, so an error costs only its own place. The library's lexer would
- * join a half-typed key and the key below it. Invariants: never throws, is linear, does not recurse. No explicit keys
- * (`? key`).
+ * A tolerant reading of half-typed YAML, line by line, so an error costs only its own place. The
+ * library's lexer would join a half-typed key and the key below it. Invariants: never throws, is
+ * linear, does not recurse. No explicit keys (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 
@@ -10,7 +10,10 @@ export type SketchPath = readonly (string | number)[];
 export interface SketchEntry {
   readonly key: string;
   readonly keySpan: Span;
-  /** The text behind the colon on its line, without quotes. It is empty if a map, a list or nothing follows. */
+  /**
+   * The text behind the colon on its line, without quotes. It is empty if a map, a list or nothing
+   * follows.
+   */
   text: string;
   end: number;
   child: SketchBox | undefined;
@@ -56,7 +59,8 @@ export function sketch(text: string, cursor = -1): Sketch {
 /** Deeper nesting has no paths, so paths take no more time than the text. Files count to 64. */
 const deepest = 100;
 
-// No pattern repeats a choice, because V8 keeps each repetition on a stack and a long text exhausts it.
+// No pattern repeats a choice, because V8 keeps each repetition on a stack and a long text exhausts
+// it.
 const blanks = /[ \t]*/y;
 const quoted = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"|'[^'\r\n]*(?:''[^'\r\n]*)*'|[^\r\n]*/y;
 /** A key without quotes goes to the first colon with a blank behind it, and has no `#`. */
@@ -116,7 +120,8 @@ export class Sketch {
       const gap = this.at;
       this.take(blanks);
       column = this.at - start;
-      if (this.isLineOver()) return this.note('value', this.next(item), { start: gap, end: this.at });
+      if (this.isLineOver())
+        return this.note('value', this.next(item), { start: gap, end: this.at });
     }
     const from = this.at;
     const key = this.word(blockKeyEnd);
@@ -140,12 +145,16 @@ export class Sketch {
       return kind === 'map' || box.entries.at(-1)?.text !== '';
     };
     let top = this.stack.at(-1);
-    for (; top && !inItem && isOver(top); top = this.stack.at(-1)) this.closeTo(this.stack.length - 1);
+    for (; top && !inItem && isOver(top); top = this.stack.at(-1))
+      this.closeTo(this.stack.length - 1);
     if (top?.kind === kind && top.indent === column) return top;
     return this.open(kind, column, top ? this.next(top) : []);
   }
 
-  /** The path of the map for a key at a column: the map with this column, or a new one below a key without a value. */
+  /**
+   * The path of the map for a key at a column: the map with this column, or a new one below a key
+   * without a value.
+   */
   private keyPath(column: number, isBlank: boolean): SketchPath | undefined {
     const holds = ({ indent, kind }: SketchBox): boolean =>
       indent < column || (indent === column && (kind === 'map' || !isBlank));
@@ -157,7 +166,13 @@ export class Sketch {
     return last?.text === '' && !last.child ? this.next(top) : undefined;
   }
 
-  private value(role: Slot['role'], path: SketchPath, column: number, before: number, entry?: SketchEntry): void {
+  private value(
+    role: Slot['role'],
+    path: SketchPath,
+    column: number,
+    before: number,
+    entry?: SketchEntry,
+  ): void {
     const start = this.at;
     this.take(blanks);
     while (this.take(blockMark)) this.take(blanks);
@@ -178,7 +193,10 @@ export class Sketch {
     while (this.below(column, /[ \t]*\S/y));
   }
 
-  /** Goes to the line below, unless it is the empty last one or begins with this pattern at the column or before. */
+  /**
+   * Goes to the line below, unless it is the empty last one or begins with this pattern at the
+   * column or before.
+   */
   private below(column: number, beginning: RegExp): boolean {
     const end = this.at;
     const line = nextLine(this.text, end);
@@ -189,7 +207,9 @@ export class Sketch {
     return isInside;
   }
 
-  /** Reads from a bracket to its partner, and ends early if a line below is outside the brackets. */
+  /**
+   * Reads from a bracket to its partner, and ends early if a line below is outside the brackets.
+   */
   private flow(path: SketchPath, column: number, owner: SketchEntry | undefined): void {
     const { text, stack } = this;
     const outer = stack.length;
@@ -250,11 +270,24 @@ export class Sketch {
     this.closeTo(outer);
   }
 
-  private open(kind: SketchBox['kind'], indent: number, path: SketchPath, flow?: FlowOwner): SketchBox {
+  private open(
+    kind: SketchBox['kind'],
+    indent: number,
+    path: SketchPath,
+    flow?: FlowOwner,
+  ): SketchBox {
     const owner = flow?.entry ?? this.stack.at(-1)?.entries.at(-1);
-    const box: SketchBox = { kind, flow: flow !== undefined, indent, path, entries: [], items: flow ? 1 : 0 };
+    const box: SketchBox = {
+      kind,
+      flow: flow !== undefined,
+      indent,
+      path,
+      entries: [],
+      items: flow ? 1 : 0,
+    };
     if (owner && !owner.child && owner.key === path.at(-1)) owner.child = box;
-    if (this.stack.length < deepest && !this.boxes.has(pathKey(path))) this.boxes.set(pathKey(path), box);
+    if (this.stack.length < deepest && !this.boxes.has(pathKey(path)))
+      this.boxes.set(pathKey(path), box);
     this.stack.push(box);
     return box;
   }
@@ -270,7 +303,13 @@ export class Sketch {
   private enter(box: SketchBox, { start, end, text }: Word): SketchEntry {
     this.end(box.entries.at(-1));
     this.reached = end + 1;
-    const entry: SketchEntry = { key: text, keySpan: { start, end }, text: '', end, child: undefined };
+    const entry: SketchEntry = {
+      key: text,
+      keySpan: { start, end },
+      text: '',
+      end,
+      child: undefined,
+    };
     box.entries.push(entry);
     return entry;
   }
@@ -285,18 +324,37 @@ export class Sketch {
     return box.path.length >= deepest ? box.path : [...box.path, key];
   }
 
-  /** Takes the cursor's place. @param before the first offset for the cursor to count as this place */
-  private note(role: Slot['role'], path: SketchPath, word: Place, before = word.start, complete = false): void {
+  /**
+   * Takes the cursor's place. @param before the first offset for the cursor to count as this place
+   */
+  private note(
+    role: Slot['role'],
+    path: SketchPath,
+    word: Place,
+    before = word.start,
+    complete = false,
+  ): void {
     const { cursor, text } = this;
     const { start, end, quote = '' } = word;
     if (this.slot || cursor < Math.min(before, start) || cursor > end) return;
     const isEmpty = text.slice(start, end).trim() === '' || cursor < start;
     const spaced = role === 'key' || /[\s[{,]/.test(text[cursor - 1] ?? ' ') || !isEmpty;
     const span = isEmpty ? { start: cursor, end: cursor } : { start, end };
-    this.slot = { role, path, quote, flow: this.stack.at(-1)?.flow === true, spaced, complete, span };
+    this.slot = {
+      role,
+      path,
+      quote,
+      flow: this.stack.at(-1)?.flow === true,
+      spaced,
+      complete,
+      span,
+    };
   }
 
-  /** Reads at least one character of a key or a value, but no line break. An open quote ends with the line. */
+  /**
+   * Reads at least one character of a key or a value, but no line break. An open quote ends with
+   * the line.
+   */
   private word(plainEnd: RegExp): Word {
     const { text, at: start } = this;
     const first = text.charAt(start);

@@ -1,4 +1,7 @@
-/** Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the editor. */
+/**
+ * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone
+ * CR, as in the editor.
+ */
 import type { Position, Range } from '../base/problem.js';
 
 /** A stretch of a text in UTF-16 code units; `end` is exclusive. */
@@ -11,13 +14,15 @@ export class TextPositions {
   private readonly starts: number[] = [0];
 
   constructor(readonly text: string) {
-    for (const lineBreak of text.matchAll(/\r\n|\r|\n/g)) this.starts.push(lineBreak.index + lineBreak[0].length);
+    for (const lineBreak of text.matchAll(/\r\n|\r|\n/g))
+      this.starts.push(lineBreak.index + lineBreak[0].length);
   }
 
   range(span: Span): Range {
     const start = this.position(span.start);
     const end = this.position(span.end);
-    const backwards = end.line < start.line || (end.line === start.line && end.character < start.character);
+    const backwards =
+      end.line < start.line || (end.line === start.line && end.character < start.character);
     return { start, end: backwards ? start : end };
   }
 
@@ -48,7 +53,9 @@ export function lineEnd(text: string, offset: number): number {
   return end;
 }
 
-/** Returns the beginning of the line below `end`, or an offset beyond the text for the last line. */
+/**
+ * Returns the beginning of the line below `end`, or an offset beyond the text for the last line.
+ */
 export function nextLine(text: string, end: number): number {
   return text.startsWith('\r\n', end) ? end + 2 : end + 1;
 }

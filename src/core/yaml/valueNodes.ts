@@ -1,4 +1,7 @@
-/** Plain nodes with places for YAML and JSON. They are immutable, nested to a bounded depth, and may be shared. */
+/**
+ * Plain nodes with places for YAML and JSON. They are immutable, nested to a bounded depth, and may
+ * be shared.
+ */
 import type { Span } from './textPositions.js';
 
 interface ScalarNode {
@@ -44,14 +47,23 @@ export function isEmpty(node: ValueNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
 
-/** Returns the text of a scalar. A number or boolean counts as it is written, because people write `PORT: 3000`. */
+/**
+ * Returns the text of a scalar. A number or boolean counts as it is written, because people write
+ * `PORT: 3000`.
+ */
 export function textOf(node: ValueNode | undefined): string | undefined {
   if (node?.kind !== 'scalar' || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;
 }
 
-export function valueIn(node: ValueNode | undefined, ...keys: readonly string[]): ValueNode | undefined {
-  return keys.reduce((map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined), node);
+export function valueIn(
+  node: ValueNode | undefined,
+  ...keys: readonly string[]
+): ValueNode | undefined {
+  return keys.reduce(
+    (map, key) => (map?.kind === 'map' ? map.entries.get(key)?.value : undefined),
+    node,
+  );
 }
 
 export function plainValue(node: ValueNode): unknown {

@@ -1,6 +1,7 @@
 /**
- * Never throws. Errors are mistakes of syntax, aliases without an anchor above and outside them, and too large an
- * expansion of aliases ("billion laughs"). Nodes are nested to a bounded depth, so later steps may recurse.
+ * Never throws. Errors are mistakes of syntax, aliases without an anchor above and outside them,
+ * and too large an expansion of aliases ("billion laughs"). Nodes are nested to a bounded depth, so
+ * later steps may recurse.
  */
 import { Composer, Lexer, Parser, isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
 import type { Alias, CST, Pair, YAMLError as LibraryError } from 'yaml';
@@ -10,7 +11,12 @@ import type { Span } from './textPositions.js';
 export type YamlError =
   | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
-  | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
+  | {
+      readonly kind: 'aliasUnknown';
+      readonly name: string;
+      readonly known: readonly string[];
+      readonly span: Span;
+    }
   | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
   | { readonly kind: TooMuch; readonly limit: number; readonly span: Span }
   | {
@@ -54,7 +60,8 @@ export function readDocument(text: string): YamlDocument {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every offset.
+    // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every
+    // offset.
     const composed = compose(text.replace(/\r(?!\n)/g, '\n'));
     const { targets, errors } = resolveAliases(composed.contents);
     return errors.length > 0 ? { ...composed, errors, contents: null } : { ...composed, targets };
@@ -67,7 +74,10 @@ export function readDocument(text: string): YamlDocument {
 
 const noTargets: YamlDocument['targets'] = new Map();
 
-/** The lexer bounds the nesting: composing recurses, and a nearly full stack can end the process, past any catch. */
+/**
+ * The lexer bounds the nesting: composing recurses, and a nearly full stack can end the process,
+ * past any catch.
+ */
 function compose(source: string): YamlDocument {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -81,8 +91,14 @@ function compose(source: string): YamlDocument {
   }
   for (const token of parser.end()) tokens.push(token);
   const [document, second] = new Composer(options).compose(tokens, true, source.length);
-  if (second) return failed({ kind: 'severalDocuments', span: { start: second.range[0], end: second.range[1] } });
-  const [errors, warnings] = [document?.errors ?? [], document?.warnings ?? []].map((found) => found.map(toError));
+  if (second)
+    return failed({
+      kind: 'severalDocuments',
+      span: { start: second.range[0], end: second.range[1] },
+    });
+  const [errors, warnings] = [document?.errors ?? [], document?.warnings ?? []].map((found) =>
+    found.map(toError),
+  );
   const contents = errors?.length === 0 && document ? document.contents : null;
   return { errors: errors ?? [], warnings: warnings ?? [], contents, targets: noTargets };
 }
@@ -92,10 +108,17 @@ function failed(error: YamlError): YamlDocument {
 }
 
 function toError(error: LibraryError): YamlError {
-  return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
+  return {
+    kind: 'syntax',
+    id: error.code,
+    message: error.message,
+    span: { start: error.pos[0], end: error.pos[1] },
+  };
 }
 
-/** The most characters of source behind all aliases. A long text is compared and hashed each time. */
+/**
+ * The most characters of source behind all aliases. A long text is compared and hashed each time.
+ */
 const mostCharacters = 1_000_000;
 /** The most nodes behind all aliases. A reader looks at each. */
 const mostNodes = 100_000;
@@ -112,7 +135,10 @@ interface Anchor {
   open: boolean;
 }
 
-function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>; readonly errors: YamlError[] } {
+function resolveAliases(root: unknown): {
+  readonly targets: Map<Alias, unknown>;
+  readonly errors: YamlError[];
+} {
   const targets = new Map<Alias, unknown>();
   const errors: YamlError[] = [];
   const anchors = new Map<string, Anchor>();
@@ -127,7 +153,9 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
       if (errors.length >= mostWrong) return;
       const wrong = { name: alias.source, span: writtenSpan(alias) };
       errors.push(
-        anchor ? { kind: 'aliasOfItself', ...wrong } : { kind: 'aliasUnknown', ...wrong, known: [...anchors.keys()] },
+        anchor
+          ? { kind: 'aliasOfItself', ...wrong }
+          : { kind: 'aliasUnknown', ...wrong, known: [...anchors.keys()] },
       );
       return;
     }
@@ -137,13 +165,15 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
       within.size += anchor.size;
       within.nodes += anchor.nodes;
       within.depth = Math.max(within.depth, anchor.depth + 1);
-      if (within.depth > deepestChain) report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
+      if (within.depth > deepestChain)
+        report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
     }
     expanded.size += anchor.size;
     expanded.nodes += anchor.nodes;
     if (expanded.size > mostCharacters) {
       report({ kind: 'aliasesTooMany', of: 'characters', limit: mostCharacters, span });
-    } else if (expanded.nodes > mostNodes) report({ kind: 'aliasesTooMany', of: 'nodes', limit: mostNodes, span });
+    } else if (expanded.nodes > mostNodes)
+      report({ kind: 'aliasesTooMany', of: 'nodes', limit: mostNodes, span });
   };
   const visit = (node: unknown, depth: number, within: Anchor | undefined): void => {
     if (isAlias(node)) return resolve(node, within);
@@ -153,11 +183,15 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
     }
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) return;
     const { start, end } = writtenSpan(node);
-    const anchor = node.anchor === undefined ? undefined : { node, size: end - start, nodes: 1, depth: 0, open: true };
+    const anchor =
+      node.anchor === undefined
+        ? undefined
+        : { node, size: end - start, nodes: 1, depth: 0, open: true };
     if (anchor && node.anchor !== undefined) anchors.set(node.anchor, anchor);
     else if (within) within.nodes++;
     if (!isScalar(node)) {
-      if (depth === deepestNesting) report({ kind: 'nestedTooDeep', limit: deepestNesting, span: writtenSpan(node) });
+      if (depth === deepestNesting)
+        report({ kind: 'nestedTooDeep', limit: deepestNesting, span: writtenSpan(node) });
       else for (const item of node.items) visit(item, depth + 1, anchor ?? within);
     }
     if (!anchor) return;
@@ -172,10 +206,15 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
   return { targets, errors };
 }
 
-/** Returns the end of a node without the comments behind it. The library counts them to a block collection. */
+/**
+ * Returns the end of a node without the comments behind it. The library counts them to a block
+ * collection.
+ */
 export function contentEnd(text: string, node: unknown): number {
-  if (isPair(node)) return isEmptyValue(node.value) ? afterColon(text, node) : contentEnd(text, node.value);
-  if ((isMap(node) || isSeq(node)) && !node.flow && node.items.length > 0) return contentEnd(text, node.items.at(-1));
+  if (isPair(node))
+    return isEmptyValue(node.value) ? afterColon(text, node) : contentEnd(text, node.value);
+  if ((isMap(node) || isSeq(node)) && !node.flow && node.items.length > 0)
+    return contentEnd(text, node.items.at(-1));
   let end = spanOf(node)?.end ?? 0;
   while (/\s/.test(text[end - 1] ?? '.')) end--;
   return end;
@@ -192,7 +231,8 @@ export function isEmptyValue(value: unknown): boolean {
 }
 
 export function spanOf(node: unknown): Span | undefined {
-  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
+  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)
+    ?.range;
   return range ? { start: range[0], end: range[1] } : undefined;
 }
 

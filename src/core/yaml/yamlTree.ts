@@ -1,4 +1,7 @@
-/** YAML 1.2 (core schema, merge keys). Never throws. A node behind an alias or a merge key has its original place. */
+/**
+ * YAML 1.2 (core schema, merge keys). Never throws. A node behind an alias or a merge key has its
+ * original place.
+ */
 import { isAlias, isMap, isScalar, isSeq, type Pair } from 'yaml';
 import type { Span } from './textPositions.js';
 import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
@@ -25,10 +28,14 @@ export function readYaml(text: string): YamlReading {
   const make = (raw: object, at: number): ValueNode => {
     const span = writtenSpan(raw, at);
     if (isMap(raw)) return mapOf(raw.items, span);
-    if (isSeq(raw)) return { kind: 'list', items: raw.items.map((item) => nodeOf(item, span.end)), span };
+    if (isSeq(raw))
+      return { kind: 'list', items: raw.items.map((item) => nodeOf(item, span.end)), span };
     const { value, source = '' } = isScalar(raw) ? raw : { value: null };
     const plain =
-      value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      value === null ||
+      typeof value === 'string' ||
+      typeof value === 'number' ||
+      typeof value === 'boolean';
     return { kind: 'scalar', value: plain ? value : source, source, span };
   };
   const mapOf = (pairs: readonly Pair[], span: Span): MapNode => {

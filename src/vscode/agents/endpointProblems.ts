@@ -36,8 +36,14 @@ export function agentEndpointProblem(state: State, asked?: number): WindowProble
   };
 }
 
-/** The Agents window lacks this extension. @param isOfInterest the window has seen an agent-host session */
-export function agentsWindowProblem(isOfInterest: boolean, support: unknown): WindowProblem | undefined {
+/**
+ * The Agents window lacks this extension. @param isOfInterest the window has seen an agent-host
+ * session
+ */
+export function agentsWindowProblem(
+  isOfInterest: boolean,
+  support: unknown,
+): WindowProblem | undefined {
   if (!isOfInterest || !isObject(support) || support[extensionId] === true) return undefined;
   return {
     code: 'agents-window-off',
@@ -48,7 +54,10 @@ export function agentsWindowProblem(isOfInterest: boolean, support: unknown): Wi
   };
 }
 
-/** Reports that the port has changed. Agent-host sessions outlive the window and look at the former port. */
+/**
+ * Reports that the port has changed. Agent-host sessions outlive the window and look at the former
+ * port.
+ */
 export function editorEndpointProblem(state: State): WindowProblem | undefined {
   if (state?.kind !== 'listening' || !state.instead) return undefined;
   const { port, by } = state.instead;

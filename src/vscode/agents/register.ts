@@ -1,4 +1,7 @@
-/** Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are problems. */
+/**
+ * Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are
+ * problems.
+ */
 import * as vscode from 'vscode';
 import { dirname, join } from 'node:path';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
@@ -16,11 +19,18 @@ import { inert } from '../../core/base/inert.js';
 import { commands, tell } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
-import { agentEndpointProblem, agentsWindowProblem, editorEndpointProblem } from './endpointProblems.js';
+import {
+  agentEndpointProblem,
+  agentsWindowProblem,
+  editorEndpointProblem,
+} from './endpointProblems.js';
 
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
-export function serveOtherAgents({ slot, logs, context }: Shell, ledger: ApprovalLedger): vscode.Disposable {
+export function serveOtherAgents(
+  { slot, logs, context }: Shell,
+  ledger: ApprovalLedger,
+): vscode.Disposable {
   const { workspaceState, globalStorageUri, extensionPath } = context;
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
   const refresh = (): void => slot.refresh();
@@ -41,8 +51,13 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
     return [
       agentEndpointProblem(endpoint?.state, wanted().asked),
       editorEndpointProblem(editorEndpoint?.state),
-      agentsWindowProblem(servesAgentHost, vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow')),
-    ].flatMap((problem) => (problem ? { ...problem, place: { file: first.file, range: startOfFile } } : []));
+      agentsWindowProblem(
+        servesAgentHost,
+        vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow'),
+      ),
+    ].flatMap((problem) =>
+      problem ? { ...problem, place: { file: first.file, range: startOfFile } } : [],
+    );
   });
   return vscode.Disposable.from(
     onDidChangeSettings(['extensions.supportAgentsWindow'], refresh),
@@ -56,7 +71,13 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
     commands({
       setUpAgent: async () => {
         const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), wanted().asked, choosePort);
+        await setUpAgent(
+          slot,
+          ledger,
+          dirname(globalStorageUri.fsPath),
+          wanted().asked,
+          choosePort,
+        );
       },
       renewEditorToken: async () => {
         if (!slot.engine) throw new Error(whyNothingRuns(slot.state.phase));
@@ -83,7 +104,9 @@ export function agentsOptions(): AgentsOptions {
     folder: folderPaths()[0],
     home: homedir(),
     blocked: (file) =>
-      vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && samePath(uri.fsPath, file))
+      vscode.workspace.textDocuments.some(
+        ({ uri, isDirty }) => isDirty && samePath(uri.fsPath, file),
+      )
         ? 'The config file has unsaved changes in the editor.'
         : undefined,
   };

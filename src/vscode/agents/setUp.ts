@@ -1,4 +1,6 @@
-/** *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand. */
+/**
+ * *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand.
+ */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +8,13 @@ import { homedir } from '../../core/base/home.js';
 import { inert } from '../../core/base/inert.js';
 import { choose, tell, window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agentKinds, agents, launcherFor, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
+import {
+  agentKinds,
+  agents,
+  launcherFor,
+  type AgentKind,
+  type AgentFolders,
+} from '../../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
@@ -53,7 +61,8 @@ async function confirmsPort(
   choosePort: ChoosePort,
 ): Promise<boolean> {
   if (asked === undefined) return true;
-  const isPort = (text: string): boolean => /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
+  const isPort = (text: string): boolean =>
+    /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
   const port = await window.showInputBox({
     title,
     prompt: inert`The settings of this workspace ask for a fixed port, for agents that speak HTTP. Choose the port. MCP Toolsets saves it there.`,
@@ -63,7 +72,8 @@ async function confirmsPort(
   if (port === undefined) return false;
   const [folder] = folderPaths();
   // The editor follows links when it writes settings.
-  if (folder && !vscode.workspace.workspaceFile) refuseOutside(folder, join(folder, '.vscode', 'settings.json'));
+  if (folder && !vscode.workspace.workspaceFile)
+    refuseOutside(folder, join(folder, '.vscode', 'settings.json'));
   const target = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
   await choosePort(Number(port), () =>
     vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target),
@@ -83,7 +93,12 @@ interface Chosen {
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   const configHome = process.env['XDG_CONFIG_HOME'];
-  const folders: AgentFolders = { folder: folderPaths()[0], home: homedir(), globalStorage, configHome };
+  const folders: AgentFolders = {
+    folder: folderPaths()[0],
+    home: homedir(),
+    globalStorage,
+    configHome,
+  };
   const files = agentKinds.flatMap((kind): Chosen[] => {
     const place = agents[kind].place(folders);
     return place ? [{ kind, ...place }] : [];
@@ -134,7 +149,10 @@ async function writeEntries(
       return made;
     },
     title: 'with the toolsets',
-    report: ({ report }) => ['Agent.md', `# ${agents[kind].program}\n\n${report}${startText(unseen)}`],
+    report: ({ report }) => [
+      'Agent.md',
+      `# ${agents[kind].program}\n\n${report}${startText(unseen)}`,
+    ],
     question: ({ entries: { length } }) => {
       const names = unseen.map(({ server }) => `“${server}”`).join(', ');
       const approves = names === '' ? '' : ` This approves ${names}.`;
@@ -146,7 +164,11 @@ async function writeEntries(
   const isNew = agreed.edits.length > 0;
   const change = { file, root, name: label, editsOf: agreed.editsOf };
   const { isSaved } = isNew ? await writeEdits(change) : { isSaved: true };
-  const done = !isNew ? 'already has these entries' : isSaved ? 'was written' : 'has other unsaved changes. Save it';
+  const done = !isNew
+    ? 'already has these entries'
+    : isSaved
+      ? 'was written'
+      : 'has other unsaved changes. Save it';
   tell(inert`${label} ${done}. ${agents[kind].program} finds the toolsets when it starts next.`);
   return isNew;
 }

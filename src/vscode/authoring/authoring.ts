@@ -5,7 +5,12 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { complete, type KnownTool, type Suggestion } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
-import { outline, renamedServer, serverAt, type OutlineEntry } from '../../core/authoring/outline.js';
+import {
+  outline,
+  renamedServer,
+  serverAt,
+  type OutlineEntry,
+} from '../../core/authoring/outline.js';
 import { QuickFixes, type QuickFix } from '../../core/authoring/quickFixes.js';
 import { inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
@@ -18,7 +23,14 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { toRange } from '../views/places.js';
 import { diagnosticSource } from '../views/problems/diagnostics.js';
-import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
+import {
+  CodeAction,
+  CodeLens,
+  CompletionItem,
+  DocumentSymbol,
+  Hover,
+  markdownString,
+} from '../views/inertEditor.js';
 import { failureText, overrideText, present, previousLine, toolCount } from '../views/phrases.js';
 import { actions, stateWord } from '../views/serverStates.js';
 import { openToEdit } from '../views/review/documents.js';
@@ -30,7 +42,9 @@ export type Authoring = ReturnType<typeof createAuthoring>;
 
 export function createAuthoring(slot: EngineSlot) {
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
-    slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
+    slot.state.snapshot.servers.find(
+      (server) => server.id === id && samePath(server.source, uri.fsPath),
+    );
   const known = (document: vscode.TextDocument) => ({
     variables: Object.entries(childEnvironment(process.env))
       .flatMap(([name, value]) => (value === undefined ? [] : [name]))
@@ -59,16 +73,22 @@ export function createAuthoring(slot: EngineSlot) {
   let last: { of: readonly unknown[]; read: ReturnType<typeof readFixes> } | undefined;
   const fixesOf = (document: vscode.TextDocument) => {
     const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
-    if (!last || of.some((part, index) => part !== last?.of[index])) last = { of, read: readFixes(document) };
+    if (!last || of.some((part, index) => part !== last?.of[index]))
+      last = { of, read: readFixes(document) };
     return last.read;
   };
 
   return {
-    complete: async (document: vscode.TextDocument, position: vscode.Position): Promise<vscode.CompletionItem[]> => {
+    complete: async (
+      document: vscode.TextDocument,
+      position: vscode.Position,
+    ): Promise<vscode.CompletionItem[]> => {
       const suggestions = await complete(document.getText(), document.offsetAt(position), {
         ...known(document),
         entries: async (path) => {
-          const found = await readdir(join(folderOf(document), path), { withFileTypes: true }).catch(() => []);
+          const found = await readdir(join(folderOf(document), path), {
+            withFileTypes: true,
+          }).catch(() => []);
           return found.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
         },
       });
@@ -91,7 +111,8 @@ export function createAuthoring(slot: EngineSlot) {
       const isHere = sameAs(document.uri.fsPath);
       const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
       return lenses(document.getText(), servers).map(
-        ({ span, server, ...lens }) => new CodeLens(rangeOf(document, span), { ...lens, arguments: [server] }),
+        ({ span, server, ...lens }) =>
+          new CodeLens(rangeOf(document, span), { ...lens, arguments: [server] }),
       );
     },
 
@@ -126,13 +147,20 @@ export function createAuthoring(slot: EngineSlot) {
           .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
           .map((fix) => toAction(document, fix, diagnostic));
       });
-      const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
-      return [...found, ...toOverride, ...(all.length > 1 && found.length > 0 ? fixAll(quickFix) : [])];
+      const toOverride = isOutside
+        ? []
+        : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
+      return [
+        ...found,
+        ...toOverride,
+        ...(all.length > 1 && found.length > 0 ? fixAll(quickFix) : []),
+      ];
     },
 
     prepareRename,
     renameEdits,
-    symbols: (document: vscode.TextDocument) => outline(document.getText()).map((entry) => toSymbol(document, entry)),
+    symbols: (document: vscode.TextDocument) =>
+      outline(document.getText()).map((entry) => toSymbol(document, entry)),
   };
 }
 
@@ -161,7 +189,9 @@ async function renameEdits(
   const edit = workspaceEdit(document, renamed);
   const renaming = { from: found.id, to };
   const agents = join(folder, agentFolder);
-  const names = (await readdir(agents).catch(() => [])).filter((name) => name.endsWith('.agent.md'));
+  const names = (await readdir(agents).catch(() => [])).filter((name) =>
+    name.endsWith('.agent.md'),
+  );
   const others = [
     { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
     ...names.map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
@@ -179,9 +209,17 @@ function knownTools(server: ServerStatus | undefined): KnownTool[] {
   return [
     ...server.tools.map(({ original, tool, override }) => {
       const { description = '', inputSchema } = override?.offered ?? tool;
-      return { original, description, arguments: new Map(Object.entries(inputSchema.properties ?? {})) };
+      return {
+        original,
+        description,
+        arguments: new Map(Object.entries(inputSchema.properties ?? {})),
+      };
     }),
-    ...server.excluded.map(({ original }) => ({ original, description: '', arguments: new Map<string, unknown>() })),
+    ...server.excluded.map(({ original }) => ({
+      original,
+      description: '',
+      arguments: new Map<string, unknown>(),
+    })),
   ];
 }
 
@@ -215,7 +253,10 @@ const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>>
 
 function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.CompletionItem {
   const { label, kind, detail, documentation, snippet, span, filter, order, andThen } = suggestion;
-  const item = new CompletionItem({ label: inert`${label}`, description: inert`${detail}` }, itemKinds[kind]);
+  const item = new CompletionItem(
+    { label: inert`${label}`, description: inert`${detail}` },
+    itemKinds[kind],
+  );
   item.documentation = markdownString(documentation);
   item.insertText = new vscode.SnippetString(snippet);
   item.range = rangeOf(document, span);
@@ -234,7 +275,11 @@ function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   return symbol;
 }
 
-function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic?: vscode.Diagnostic): vscode.CodeAction {
+function toAction(
+  document: vscode.TextDocument,
+  fix: QuickFix,
+  diagnostic?: vscode.Diagnostic,
+): vscode.CodeAction {
   const action = new CodeAction(inert`${fix.title}`, vscode.CodeActionKind.QuickFix);
   if (diagnostic) action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
@@ -251,10 +296,16 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic?: vsc
     const { edits } = does;
     const editsOf = (now: string | undefined): readonly TextEdit[] => {
       // The person may edit the file before the value is entered.
-      if (now !== text) throw new Error('The file has changed. The value is kept, so use the fix again.');
+      if (now !== text)
+        throw new Error('The file has changed. The value is kept, so use the fix again.');
       return edits;
     };
-    const change = { file: document.uri.fsPath, root: folderOf(document), name: basename(document.fileName), editsOf };
+    const change = {
+      file: document.uri.fsPath,
+      root: folderOf(document),
+      name: basename(document.fileName),
+      editsOf,
+    };
     action.command = {
       command: 'mcpToolsets.setSecret',
       title: fix.title,
@@ -262,14 +313,22 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic?: vsc
     };
   }
   if (does.kind === 'command') {
-    action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };
+    action.command = {
+      command: `mcpToolsets.${does.command}`,
+      title: fix.title,
+      arguments: [does.server],
+    };
   }
   return action;
 }
 
 function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boolean {
   const value = typeof code === 'object' ? code.value : code;
-  return source === diagnosticSource && value === problem.code && range.isEqual(toRange(problem.place.range));
+  return (
+    source === diagnosticSource &&
+    value === problem.code &&
+    range.isEqual(toRange(problem.place.range))
+  );
 }
 
 export function workspaceEdit(

@@ -13,12 +13,15 @@ export async function chooseSecret(
 ): Promise<string | undefined> {
   const used = slot.sources.flatMap(({ text }) =>
     symbolsOf(readYaml(text ?? '').root).flatMap((symbol) =>
-      symbol.kind === 'secret' && (server === undefined || symbol.server === server) ? [symbol.name] : [],
+      symbol.kind === 'secret' && (server === undefined || symbol.server === server)
+        ? [symbol.name]
+        : [],
     ),
   );
   const names = [...new Set(used)].sort();
   if (names.length === 0) {
-    const what = server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
+    const what =
+      server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
     return tell(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
   }
   if (names.length === 1) return names[0];
@@ -43,12 +46,19 @@ export async function enterSecret(secrets: EnteredSecrets, name: string): Promis
   return value !== '';
 }
 
-/** Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2, C6). */
-export async function offerToKeep(secrets: EnteredSecrets, found: ReadonlyMap<string, string>): Promise<void> {
+/**
+ * Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2,
+ * C6).
+ */
+export async function offerToKeep(
+  secrets: EnteredSecrets,
+  found: ReadonlyMap<string, string>,
+): Promise<void> {
   const unset = [...found].filter(([name]) => secrets.get(name) === undefined);
   if (unset.length === 0) return;
   const names = unset.map(([name]) => name).join(', ');
   const text = inert`Keep what was written out as ${names} in the secret storage of the editor?`;
-  if ((await window.showInformationMessage(text, 'Keep It Now', 'Not Now')) !== 'Keep It Now') return;
+  if ((await window.showInformationMessage(text, 'Keep It Now', 'Not Now')) !== 'Keep It Now')
+    return;
   for (const [name, value] of unset) await secrets.set(name, value);
 }

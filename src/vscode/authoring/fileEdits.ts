@@ -1,4 +1,7 @@
-/** The only way to change a file through the editor, so the person can undo it. Keeps comments (E3). Loaded on demand. */
+/**
+ * The only way to change a file through the editor, so the person can undo it. Keeps comments (E3).
+ * Loaded on demand.
+ */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +25,10 @@ export interface FileChange {
   /** The folder that nothing written may leave. */
   readonly root: string;
   readonly name: string;
-  /** Returns the edits of the present text, which is undefined without a file. Throws with a sentence if it is impossible. */
+  /**
+   * Returns the edits of the present text, which is undefined without a file. Throws with a
+   * sentence if it is impossible.
+   */
   readonly editsOf: (text: string | undefined) => readonly TextEdit[];
 }
 
@@ -31,7 +37,10 @@ type Edited = { readonly document: vscode.TextDocument; readonly isSaved: boolea
 
 const changes = new OneByOne();
 
-/** A change applies to the text for which it was computed. Concurrent changes of a file run one after another. */
+/**
+ * A change applies to the text for which it was computed. Concurrent changes of a file run one
+ * after another.
+ */
 export function editFile(change: FileChange): Promise<Edited> {
   return changes.add(change.file, () => editNow(change));
 }
@@ -67,7 +76,9 @@ export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): 
     const { id, listed } = server;
     const ticks = new Map(
       rows.flatMap(({ server: of, original, ticked }) =>
-        of === id && original !== undefined && ticked !== undefined ? [[original, ticked] as const] : [],
+        of === id && original !== undefined && ticked !== undefined
+          ? [[original, ticked] as const]
+          : [],
       ),
     );
     const byHand = `change the whitelist or the blacklist of “${id}” yourself`;
@@ -85,7 +96,11 @@ export async function goToPattern({ id, source }: ServerStatus, tool: string): P
 }
 
 /** Rejects with what a person can do. The person must save a file with other unsaved changes. */
-async function change({ id, source }: ServerStatus, editsOf: (text: string) => Edits, byHand: string): Promise<void> {
+async function change(
+  { id, source }: ServerStatus,
+  editsOf: (text: string) => Edits,
+  byHand: string,
+): Promise<void> {
   const name = fileLabel(source);
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
     throw new Error(`“${id}” comes from ${name}. Change it there.`);

@@ -24,16 +24,47 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
     const possible = actions(server.state);
     const canSignIn = signInActions(server).includes('signInable');
     const restarts = possible.includes('restartable');
-    const hasTried = server.previous || !['disabled', 'invalid', 'pending', 'remembered'].includes(kind);
-    const all: readonly (readonly [shown: boolean, title: Inert, tooltip: Inert, command: string])[] = [
+    const hasTried =
+      server.previous || !['disabled', 'invalid', 'pending', 'remembered'].includes(kind);
+    const all: readonly (readonly [
+      shown: boolean,
+      title: Inert,
+      tooltip: Inert,
+      command: string,
+    ])[] = [
       [true, stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'],
-      [kind === 'invalid', inert`Show Problems`, inert`Show what is wrong with ${id}`, problemsView],
-      [server.approval.kind === 'pending', inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve'],
-      [canSignIn, inert`Sign In…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn'],
+      [
+        kind === 'invalid',
+        inert`Show Problems`,
+        inert`Show what is wrong with ${id}`,
+        problemsView,
+      ],
+      [
+        server.approval.kind === 'pending',
+        inert`Approve…`,
+        inert`See what ${id} would start`,
+        'mcpToolsets.approve',
+      ],
+      [
+        canSignIn,
+        inert`Sign In…`,
+        inert`Open the page of ${id} in your browser`,
+        'mcpToolsets.signIn',
+      ],
       [restarts, inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart'],
-      [!restarts && possible.includes('startable'), inert`Start`, inert`Start ${id}`, 'mcpToolsets.start'],
+      [
+        !restarts && possible.includes('startable'),
+        inert`Start`,
+        inert`Start ${id}`,
+        'mcpToolsets.start',
+      ],
       [kind === 'disabled', inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable'],
-      [Boolean(hasTried), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
+      [
+        Boolean(hasTried),
+        inert`Show Log`,
+        inert`Show the log of ${id}`,
+        'mcpToolsets.showServerLog',
+      ],
       [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
     return all.flatMap(([shown, title, tooltip, command]) =>

@@ -1,4 +1,7 @@
-/** Registers the help for config files (E1, E2). The working code brings the YAML parser, so the first request loads it (P1). */
+/**
+ * Registers the help for config files (E1, E2). The working code brings the YAML parser, so the
+ * first request loads it (P1).
+ */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/base/isObject.js';
@@ -47,14 +50,21 @@ export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
     }),
     languages.registerCodeActionsProvider(
       files,
-      { provideCodeActions: async (document, range, context) => (await load()).fixes(document, range, context) },
+      {
+        provideCodeActions: async (document, range, context) =>
+          (await load()).fixes(document, range, context),
+      },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
     ),
     commands({
-      // A quick fix gives the name of the secret and the edit for its reference. The sidebar gives a row.
+      // A quick fix gives the name of the secret and the edit for its reference. The sidebar gives
+      // a row.
       setSecret: async (subject, change) => {
         const { chooseSecret, enterSecret } = await import('./enterSecret.js');
-        const name = typeof subject === 'string' ? subject : await chooseSecret(slot, secrets, serverOf(subject));
+        const name =
+          typeof subject === 'string'
+            ? subject
+            : await chooseSecret(slot, secrets, serverOf(subject));
         const isEntered = name !== undefined && (await enterSecret(secrets, name));
         if (isEntered && isChange(change)) await (await import('./fileEdits.js')).editFile(change);
       },

@@ -1,4 +1,6 @@
-/** *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand. */
+/**
+ * *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand.
+ */
 import * as vscode from 'vscode';
 import { homedir } from '../../core/base/home.js';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
@@ -77,7 +79,12 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
       const taken = serverIds((target && (await textOf(target.file))) ?? '');
       const prompt = inert`The name of the server, and of its toolset`;
       const validate = (typed: string): string | undefined => validateId(typed, taken);
-      return askText(4, { prompt, validate }, suggestedId(kind.serverKind, text, taken), (typed) => (id = typed));
+      return askText(
+        4,
+        { prompt, validate },
+        suggestedId(kind.serverKind, text, taken),
+        (typed) => (id = typed),
+      );
     },
   ];
   for (let at = 0; at < steps.length;) {
@@ -88,7 +95,12 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
   if (!target) return;
   const { file, folder } = target;
   const held = heldIn(await textOf(file), (name) => secrets.get(name));
-  const made = withSecretsApart(id, newEntry(kind.serverKind, text), { folder, home: homedir() }, held);
+  const made = withSecretsApart(
+    id,
+    newEntry(kind.serverKind, text),
+    { folder, home: homedir() },
+    held,
+  );
   if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
   const editsOf = (before: string | undefined): readonly TextEdit[] => {
     const edits = addServers(before, [{ id, entry: made.entry }]);
@@ -102,7 +114,12 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
 /** To the next step or back to the last one; 0 if the person gives up. */
 type Move = 1 | -1 | 0;
 
-function askText(step: number, question: Question, value: string, keep: (text: string) => void): Promise<Move> {
+function askText(
+  step: number,
+  question: Question,
+  value: string,
+  keep: (text: string) => void,
+): Promise<Move> {
   const input = window.createInputBox();
   input.prompt = question.prompt;
   if (question.placeholder !== undefined) input.placeholder = question.placeholder;

@@ -1,4 +1,7 @@
-/** The text of *Copy Diagnostics* (E4). It is redacted by parts, because a mask could cover the end of a fence. Pure. */
+/**
+ * The text of *Copy Diagnostics* (E4). It is redacted by parts, because a mask could cover the end
+ * of a fence. Pure.
+ */
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -19,7 +22,8 @@ export interface BugReportFacts extends WindowState {
 export function bugReport(facts: BugReportFacts): string {
   const { snapshot, redact } = facts;
   const fileLabel = (file: string): string => redact(facts.fileLabel(file));
-  const section = (title: string, lines: readonly string[]): string => sectionOf(title, lines.map(redact));
+  const section = (title: string, lines: readonly string[]): string =>
+    sectionOf(title, lines.map(redact));
   const block = (text: string, language?: string): string => fenced(redact(text), language).value;
   const versions = facts.versions.map(([name, value]) => `- ${name}: ${value}`);
   const settings = facts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`);
@@ -30,7 +34,9 @@ export function bugReport(facts: BugReportFacts): string {
   const sections = [
     section('Versions', versions),
     section('Settings', settings),
-    ...facts.sources.map(({ file, text }) => sectionOf(`\`${fileLabel(file)}\``, [configOf(text, block)])),
+    ...facts.sources.map(({ file, text }) =>
+      sectionOf(`\`${fileLabel(file)}\``, [configOf(text, block)]),
+    ),
     section('Servers', [
       `Phase ${facts.phase}, registry version ${snapshot.version}`,
       ...snapshot.servers.map(serverLine),
@@ -49,10 +55,15 @@ function sectionOf(title: string, lines: readonly string[]): string {
   return `## ${title}\n\n${lines.length === 0 ? '(none)' : lines.join('\n')}\n`;
 }
 
-function configOf(text: string | undefined, block: (text: string, language: string) => string): string {
+function configOf(
+  text: string | undefined,
+  block: (text: string, language: string) => string,
+): string {
   if (text === undefined) return '(no such file)';
   const redacted = redactedConfig(text);
-  return redacted === undefined ? `(not readable as YAML; ${text.split('\n').length} lines)` : block(redacted, 'json');
+  return redacted === undefined
+    ? `(not readable as YAML; ${text.split('\n').length} lines)`
+    : block(redacted, 'json');
 }
 
 function serverLine(server: ServerStatus): string {

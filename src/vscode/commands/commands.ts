@@ -1,4 +1,6 @@
-/** Registers most commands. The sidebar gives them a row. From the palette, they ask for a server. */
+/**
+ * Registers most commands. The sidebar gives them a row. From the palette, they ask for a server.
+ */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
@@ -27,13 +29,21 @@ const deeds = {
 } as const;
 
 export function registerCommands({ slot, logs, secrets, context }: Shell): vscode.Disposable {
-  async function act(deed: keyof typeof deeds, servers: (fits: Fits) => Promise<ServerStatus[]>): Promise<void> {
+  async function act(
+    deed: keyof typeof deeds,
+    servers: (fits: Fits) => Promise<ServerStatus[]>,
+  ): Promise<void> {
     const { doing, needs } = deeds[deed];
     const fitting = await servers(({ state }) => actions(state).includes(needs));
-    await Promise.all(fitting.map(({ id }) => withHost(`${doing} ${id}`, (host) => host[deed](id), id)));
+    await Promise.all(
+      fitting.map(({ id }) => withHost(`${doing} ${id}`, (host) => host[deed](id), id)),
+    );
   }
 
-  /** Returns the server of a row, the fitting servers of several rows, or the server that the person chooses. */
+  /**
+   * Returns the server of a row, the fitting servers of several rows, or the server that the person
+   * chooses.
+   */
   async function chosen(subject: Subject, selected: unknown, fits: Fits): Promise<ServerStatus[]> {
     const rows = nodesOf(subject, selected).filter(({ kind }) => kind === 'server');
     const id = rows.length > 1 ? undefined : await chooseServer(subject, fits);
@@ -49,21 +59,33 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
   }
 
   function tellNone(): undefined {
-    return tell(inert`${whyNone(slot.state, 'No MCP server is in a state that allows this command.')}`);
+    return tell(
+      inert`${whyNone(slot.state, 'No MCP server is in a state that allows this command.')}`,
+    );
   }
 
-  async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
+  async function withHost(
+    title: string,
+    run: (host: Host) => Promise<unknown>,
+    server?: string,
+  ): Promise<void> {
     const host = slot.engine?.host;
     if (!host) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
     try {
       await window.withProgress({ location: { viewId }, title: inert`${title}` }, () => run(host));
     } catch (error) {
-      const answer = await window.showErrorMessage(inert`${title}: ${messageOf(error)}`, 'Show Log');
+      const answer = await window.showErrorMessage(
+        inert`${title}: ${messageOf(error)}`,
+        'Show Log',
+      );
       if (answer !== undefined) logs.show(server);
     }
   }
 
-  async function chooseServer(subject: Subject, fits: Fits = () => true): Promise<string | undefined> {
+  async function chooseServer(
+    subject: Subject,
+    fits: Fits = () => true,
+  ): Promise<string | undefined> {
     const named = serverOf(subject);
     if (named !== undefined) return named;
     const servers = slot.state.snapshot.servers.filter(fits);
@@ -71,17 +93,29 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
   }
 
   async function enable(enabled: boolean, subject: Subject, selected: unknown): Promise<void> {
-    const servers = await chosen(subject, selected, ({ state }) => (state.kind === 'disabled') === enabled);
+    const servers = await chosen(
+      subject,
+      selected,
+      ({ state }) => (state.kind === 'disabled') === enabled,
+    );
     const { writeEnabled } = await import('../authoring/fileEdits.js');
     for (const server of servers) await orShowFailure(() => writeEnabled(server, enabled));
   }
 
-  async function permit(permission: ToolPermission, subject: Subject, selected: unknown): Promise<void> {
-    await (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission);
+  async function permit(
+    permission: ToolPermission,
+    subject: Subject,
+    selected: unknown,
+  ): Promise<void> {
+    await (
+      await import('./toolPermission.js')
+    ).setPermission(nodesOf(subject, selected), permission);
   }
 
   async function tick(ticked: boolean, subject: Subject, selected: unknown): Promise<void> {
-    const rows = nodesOf(subject, selected).flatMap((row) => (row.ticked === undefined ? [] : [{ ...row, ticked }]));
+    const rows = nodesOf(subject, selected).flatMap((row) =>
+      row.ticked === undefined ? [] : [{ ...row, ticked }],
+    );
     await (await import('../authoring/fileEdits.js')).writeTicks(slot, rows);
   }
 
@@ -121,21 +155,28 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
       if (place) await showPlace(place);
     },
     copyName: async (subject) => {
-      const name = typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
+      const name =
+        typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
       if (name !== undefined) await vscode.env.clipboard.writeText(name);
     },
     copyError: (subject, selected) => {
-      const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
+      const errors = nodesOf(subject, selected).flatMap(({ kind, name }) =>
+        kind === 'problem' && name ? [name] : [],
+      );
       return vscode.env.clipboard.writeText(errors.join('\n'));
     },
-    copyDiagnostics: async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, context),
+    copyDiagnostics: async () =>
+      (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, context),
     openWalkthrough: () => execute('workbench.action.openWalkthrough', walkthrough, false),
     openSettings: () => execute('workbench.action.openSettings', '@ext:minds.mcp-toolsets'),
     createConfig: async () => (await import('./configEdits.js')).createConfig(),
     openConfig: async () => (await import('./configEdits.js')).openConfig(),
     addServer: async () => (await import('./addServer.js')).addServer(secrets),
     import: async (file) =>
-      (await import('./importing.js')).importServersInto(secrets, typeof file === 'string' ? file : undefined),
+      (await import('./importing.js')).importServersInto(
+        secrets,
+        typeof file === 'string' ? file : undefined,
+      ),
     // A quick fix names the server.
     removeRivals: async (subject) => {
       const server = serverOf(subject);
@@ -147,7 +188,13 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
 
 async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
   const items = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
-    tools.map(({ published }) => ({ label: inert`${published}`, description: inert`${id}`, published })),
+    tools.map(({ published }) => ({
+      label: inert`${published}`,
+      description: inert`${id}`,
+      published,
+    })),
   );
-  return (await window.showQuickPick(items, { placeHolder: inert`Choose the tool whose name to copy` }))?.published;
+  return (
+    await window.showQuickPick(items, { placeHolder: inert`Choose the tool whose name to copy` })
+  )?.published;
 }

@@ -1,4 +1,7 @@
-/** Creates and opens config files, and edits them and files of other agents after a person has agreed. Loaded on demand. */
+/**
+ * Creates and opens config files, and edits them and files of other agents after a person has
+ * agreed. Loaded on demand.
+ */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -64,7 +67,10 @@ export async function writeServers(
   if (offset !== undefined) {
     const at = document.positionAt(offset);
     editor.selection = new vscode.Selection(at, at);
-    editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    editor.revealRange(
+      new vscode.Range(at, at),
+      vscode.TextEditorRevealType.InCenterIfOutsideViewport,
+    );
   }
   if (!isSaved) {
     tell(inert`${name} has other unsaved changes. Save it to start the servers.`);
@@ -86,16 +92,21 @@ interface ProposedChange<Plan> {
   /** Continues the name of the file in the title of the difference. */
   readonly title: string;
   readonly report?: (plan: Plan) => readonly [name: string, text: string];
-  /** Told beside the preview of a plan without edits. By default, such a plan needs no agreement. */
+  /**
+   * Told beside the preview of a plan without edits. By default, such a plan needs no agreement.
+   */
   readonly nothing?: Inert;
   readonly question: (plan: Plan) => Inert;
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
-/** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan, whose edits throw if the file changes. */
-export async function agreedChange<Plan extends { readonly edits: readonly TextEdit[]; readonly after: string }>(
-  change: ProposedChange<Plan>,
-): Promise<(Plan & Pick<FileChange, 'editsOf'>) | undefined> {
+/**
+ * Shows a change as a difference with a report, and asks whether to write it. Resolves to the
+ * agreed plan, whose edits throw if the file changes.
+ */
+export async function agreedChange<
+  Plan extends { readonly edits: readonly TextEdit[]; readonly after: string },
+>(change: ProposedChange<Plan>): Promise<(Plan & Pick<FileChange, 'editsOf'>) | undefined> {
   const { file, name, nothing, title, report, yes } = change;
   const documents = new ReadOnlyDocuments({ scheme: change.scheme });
   try {
@@ -110,16 +121,28 @@ export async function agreedChange<Plan extends { readonly edits: readonly TextE
           ...plan,
           editsOf: (text = '') => {
             if (applyEdits(text, edits) === after) return edits;
-            throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
+            throw new Error(
+              `${name} changed after you saw the preview, so nothing was written. Try again.`,
+            );
           },
         };
       }
       shown = after;
       const before = (await textOf(file)) ?? '';
-      const uris = [await documents.compare([basename(file), before], [basename(file), after], `${name}: ${title}`)];
+      const uris = [
+        await documents.compare(
+          [basename(file), before],
+          [basename(file), after],
+          `${name}: ${title}`,
+        ),
+      ];
       if (report) {
         const page = documents.add(...report(plan));
-        const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
+        const beside = {
+          viewColumn: vscode.ViewColumn.Beside,
+          preserveFocus: true,
+          preview: false,
+        };
         await vscode.window.showTextDocument(page, beside);
         uris.push(page);
       }
@@ -136,7 +159,8 @@ export async function createConfig(): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const uri = configUri(folder);
-  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
+  if (!existsSync(uri.fsPath))
+    writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
   // The next document would replace a preview.
   await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
 }

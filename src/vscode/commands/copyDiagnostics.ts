@@ -11,10 +11,16 @@ import type { Logs } from '../engine/logs.js';
 
 interface Manifest {
   readonly version: string;
-  readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
+  readonly contributes: {
+    readonly configuration: { readonly properties: Readonly<Record<string, unknown>> };
+  };
 }
 
-export async function copyDiagnostics(slot: EngineSlot, logs: Logs, context: vscode.ExtensionContext): Promise<void> {
+export async function copyDiagnostics(
+  slot: EngineSlot,
+  logs: Logs,
+  context: vscode.ExtensionContext,
+): Promise<void> {
   const manifest = context.extension.packageJSON as Manifest;
   const redactor = new Redactor();
   const configuration = vscode.workspace.getConfiguration();
@@ -30,7 +36,9 @@ export async function copyDiagnostics(slot: EngineSlot, logs: Logs, context: vsc
     ],
     settings: names
       .map((name) => [name, configuration.get<unknown>(name)] as const)
-      .filter(([name, value]) => !isDeepStrictEqual(value, configuration.inspect(name)?.defaultValue)),
+      .filter(
+        ([name, value]) => !isDeepStrictEqual(value, configuration.inspect(name)?.defaultValue),
+      ),
     phase: slot.state.phase,
     sources: slot.sources,
     snapshot: slot.state.snapshot,

@@ -1,4 +1,7 @@
-/** *Import Servers* (C6), and the removal of servers from an `mcp.json`, which the editor prefers (G3i). Loaded on demand. */
+/**
+ * *Import Servers* (C6), and the removal of servers from an `mcp.json`, which the editor prefers
+ * (G3i). Loaded on demand.
+ */
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { homedir } from '../../core/base/home.js';
@@ -18,12 +21,16 @@ import { fileLabel } from '../views/places.js';
 
 const title = inert`Import MCP Servers`;
 
-export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
+export async function importServersInto(
+  secrets: EnteredSecrets,
+  given: string | undefined,
+): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;
   const [only, ...others] = targets();
   const placeHolder = inert`Who are the servers for?`;
-  const target = others.length === 0 ? only : await window.showQuickPick(targets(), { title, placeHolder });
+  const target =
+    others.length === 0 ? only : await window.showQuickPick(targets(), { title, placeHolder });
   if (!target) return;
   const name = fileLabel(target.file);
   const isRead = isOfEditor(file, folderPaths());
@@ -70,12 +77,17 @@ async function chooseFile(): Promise<string | undefined> {
   const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
   const known = files.filter((_, index) => found[index]?.isFile());
   const placeHolder =
-    known.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`;
+    known.length > 0
+      ? inert`Choose a file of another program`
+      : inert`No file of another program was found`;
   const other = '';
   const chosen = await choose([...known, other], { title, placeHolder }, (file) => {
     if (file === other) return { label: inert`${new Icon('folder-opened')} Choose a File…` };
     const format = formatOfPath(file);
-    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${fileLabel(file)}` };
+    return {
+      label: inert`${format ? dialects[format].program : ''}`,
+      description: inert`${fileLabel(file)}`,
+    };
   });
   if (chosen !== other) return chosen;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
@@ -83,7 +95,9 @@ async function chooseFile(): Promise<string | undefined> {
 }
 
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
-  const hidden = problems.find((problem) => problem.code === 'editor-toolset-hidden' && problem.server === server);
+  const hidden = problems.find(
+    (problem) => problem.code === 'editor-toolset-hidden' && problem.server === server,
+  );
   const files = (hidden?.related ?? []).map(({ place }) => place.file);
   for (const file of new Set(files)) await removeServers(file, [server]);
 }
@@ -99,7 +113,9 @@ async function removeServers(file: string, names: readonly string[]): Promise<vo
     question: (plan) => {
       const [first = '', ...more] = plan.names;
       const what = more.length === 0 ? `“${first}”` : `these ${plan.names.length} servers`;
-      const shared = file.endsWith('.mcp.json') ? ' Claude Code reads this file too and loses them.' : '';
+      const shared = file.endsWith('.mcp.json')
+        ? ' Claude Code reads this file too and loses them.'
+        : '';
       return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}`;
     },
     yes: 'Remove',

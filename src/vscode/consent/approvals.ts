@@ -1,11 +1,23 @@
-/** Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they show the launch first. */
+/**
+ * Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they
+ * show the launch first.
+ */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { choose, commands, tell, window } from '../views/inertEditor.js';
-import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
+import {
+  sameServer,
+  type ApprovalLedger,
+  type ApprovedServer,
+} from '../../core/approval/ledger.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
-import { commandLine, dialogDetail, question, reviewTexts } from '../../core/approval/approvalTexts.js';
+import {
+  commandLine,
+  dialogDetail,
+  question,
+  reviewTexts,
+} from '../../core/approval/approvalTexts.js';
 import type { PendingLaunch } from '../../core/approval/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/places.js';
@@ -16,7 +28,10 @@ import { whyNone } from '../views/phrases.js';
 import { serverOf } from '../views/rows/subject.js';
 
 export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscode.Disposable {
-  const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' });
+  const reviews = new ReadOnlyDocuments({
+    scheme: 'mcp-toolsets-approval',
+    gone: 'This review has ended.',
+  });
   /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();
 
@@ -57,12 +72,17 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
 
   async function ask(waiting: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
-    const answer = await window.showInformationMessage(question(waiting, fileLabel), 'Review…', 'Not Now');
+    const answer = await window.showInformationMessage(
+      question(waiting, fileLabel),
+      'Review…',
+      'Not Now',
+    );
     if (answer === 'Review…') await review(launches());
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
-    if (pending.length === 0) return tell(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
+    if (pending.length === 0)
+      return tell(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
     reviews.clear();
     const agreed = await agreedInReview(pending, {
       ...reviewTexts(pending, fileLabel),
@@ -88,7 +108,12 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
     if (detail === undefined) return await review([pending]);
     const { server, source } = pending.launch;
     const text = inert`Let the MCP server “${server}” of ${fileLabel(source)} start?`;
-    const answer = await window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');
+    const answer = await window.showInformationMessage(
+      text,
+      { modal: true, detail },
+      'Approve',
+      'Review…',
+    );
     if (answer === 'Approve') await approve([pending]);
     if (answer === 'Review…') await review([pending]);
   }
@@ -104,17 +129,23 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.serverOf(named)?.source;
-    // The ledger also has the approvals of other folders. Approvals of another worktree count here too.
+    // The ledger also has the approvals of other folders. Approvals of another worktree count here
+    // too.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
       (each) =>
         (named === undefined || each.server === named) &&
-        files.some((file) => samePath(file, each.source) || sameServer(each, { server: each.server, source: file })),
+        files.some(
+          (file) =>
+            samePath(file, each.source) || sameServer(each, { server: each.server, source: file }),
+        ),
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     if (approved.length === 0) {
       const what =
-        named === undefined ? inert`approved no MCP server in this workspace` : inert`not approved “${named}”`;
+        named === undefined
+          ? inert`approved no MCP server in this workspace`
+          : inert`not approved “${named}”`;
       return tell(inert`You have ${what}.`);
     }
     const options = { placeHolder: inert`Choose the MCP server whose approval to revoke` };

@@ -1,4 +1,7 @@
-/** Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one may stay, without effect. */
+/**
+ * Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one
+ * may stay, without effect.
+ */
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
@@ -25,20 +28,28 @@ export async function askForCall(
   const detail = argumentsText(question);
   const text = inert`Let an agent call “${question.tool}” of “${question.toolset}”?`;
   if (fitsQuestion(detail)) {
-    return await inTime(window.showWarningMessage(text, { modal: true, detail }, once, inConversation), signal);
+    return await inTime(
+      window.showWarningMessage(text, { modal: true, detail }, once, inConversation),
+      signal,
+    );
   }
   const review = new CallReview(question);
   try {
     await unlessAborted(review.show(), signal);
     const answered = inTime(window.showWarningMessage(text, once, inConversation, no), signal);
-    return await review.answer(Promise.race([answered, review.closed.then((): CallAnswer => 'no')]));
+    return await review.answer(
+      Promise.race([answered, review.closed.then((): CallAnswer => 'no')]),
+    );
   } finally {
     review.dispose();
   }
 }
 
 /** Resolves to the answer, or to `no` as soon as the question is withdrawn. */
-async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal): Promise<CallAnswer> {
+async function inTime(
+  asked: Thenable<string | undefined>,
+  signal: AbortSignal,
+): Promise<CallAnswer> {
   const answer = Promise.resolve(asked);
   void answer.then((late) => {
     if (signal.aborted && late !== undefined && late !== no)
@@ -48,7 +59,10 @@ async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal):
   return given === inConversation ? 'inConversation' : given === once ? 'once' : 'no';
 }
 
-/** A document with all arguments of a call, and the answers in its title. `dispose` withdraws the question and closes it. */
+/**
+ * A document with all arguments of a call, and the answers in its title. `dispose` withdraws the
+ * question and closes it.
+ */
 export class CallReview implements vscode.Disposable {
   private readonly documents = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-question' });
   private readonly page: vscode.Uri;
@@ -60,7 +74,10 @@ export class CallReview implements vscode.Disposable {
   constructor(question: TitledQuestion) {
     this.page = this.documents.add('MCP call, to be allowed.txt', callPage(question));
     this.tabs = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
-      if (closed.some(this.shows) && !vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(this.shows)))
+      if (
+        closed.some(this.shows) &&
+        !vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(this.shows))
+      )
         this.onClosed();
     });
   }
@@ -73,7 +90,11 @@ export class CallReview implements vscode.Disposable {
   }
 
   async answer(asked: Thenable<CallAnswer>): Promise<CallAnswer> {
-    const answers = { allowShown: 'once', allowAllShown: 'inConversation', refuseShown: 'no' } as const;
+    const answers = {
+      allowShown: 'once',
+      allowAllShown: 'inConversation',
+      refuseShown: 'no',
+    } as const;
     return (await answerBeside([this.page], asked, answers)) ?? 'no';
   }
 
@@ -86,7 +107,8 @@ export class CallReview implements vscode.Disposable {
 
   private async close(): Promise<void> {
     const own = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(this.shows));
-    if (own.length > 0) await Promise.resolve(vscode.window.tabGroups.close(own)).catch(() => undefined);
+    if (own.length > 0)
+      await Promise.resolve(vscode.window.tabGroups.close(own)).catch(() => undefined);
   }
 
   private readonly shows = ({ input }: vscode.Tab): boolean =>

@@ -10,11 +10,16 @@ type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'tit
 const mostLines = 20;
 const longestTitle = 100;
 
-/** Returns the conversation and all arguments. The server's title is on the last line and cannot pass for an argument. */
+/**
+ * Returns the conversation and all arguments. The server's title is on the last line and cannot
+ * pass for an argument.
+ */
 function callText({ conversation, conversationTitle, title, arguments: input }: CallText): string {
   const name = conversationTitle === undefined ? '' : ` ${quoted(conversationTitle)}`;
   const from =
-    conversation === undefined ? '' : `${bothEnds(`Asked by ${visible(conversationLabel(conversation))}${name}.`)}\n\n`;
+    conversation === undefined
+      ? ''
+      : `${bothEnds(`Asked by ${visible(conversationLabel(conversation))}${name}.`)}\n\n`;
   const json = JSON.stringify(input ?? {}, undefined, 2);
   const given = `${from}${json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`}`;
   if (title === undefined) return given;
@@ -28,7 +33,9 @@ export function argumentsText(question: CallText): Inert {
 
 export function callPage(question: TitledQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
-  const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);
+  const head = bothEnds(
+    `An agent wants to call ${name}.\nA line with | continues the line before it.`,
+  );
   return `${head}\n\n${callText(question)}\n`;
 }
 

@@ -1,4 +1,7 @@
-/** *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only reduce what the review shows. */
+/**
+ * *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only
+ * reduce what the review shows.
+ */
 import * as vscode from 'vscode';
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
@@ -6,13 +9,22 @@ import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/places.js';
 import { commands, tell } from '../views/inertEditor.js';
-import { changeDescription, changeLabel, offerQuestion, offerReview } from '../../core/approval/offerReview.js';
+import {
+  changeDescription,
+  changeLabel,
+  offerQuestion,
+  offerReview,
+} from '../../core/approval/offerReview.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
 export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode.Disposable {
-  const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 });
+  const reviews = new ReadOnlyDocuments({
+    scheme: 'mcp-toolsets-changes',
+    gone: 'This review has ended.',
+    most: 20,
+  });
   const command = commands({
     acceptTools: async (subject) => {
       const names = changedNames(subject);
@@ -32,7 +44,9 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode
   }
 
   async function review(names: readonly OfferName[], isAgain: boolean): Promise<void> {
-    const changes = (await Promise.all(names.map((name) => offers.changeOf(name)))).flatMap((change) => change ?? []);
+    const changes = (await Promise.all(names.map((name) => offers.changeOf(name)))).flatMap(
+      (change) => change ?? [],
+    );
     if (changes.length === 0) return;
     const accepted = await agreedInReview(changes, {
       ...offerReview(changes, fileLabel),
@@ -41,7 +55,10 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode
       yes: 'Accept',
       question: offerQuestion(changes, isAgain),
       item: (change) => ({ label: changeLabel(change), description: changeDescription(change) }),
-      pick: { placeHolder: inert`Choose the changes to accept`, title: inert`Accept Changed Tools` },
+      pick: {
+        placeHolder: inert`Choose the changes to accept`,
+        title: inert`Accept Changed Tools`,
+      },
     });
     if (!accepted) return;
     offers.accept(accepted);

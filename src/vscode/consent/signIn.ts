@@ -1,10 +1,17 @@
-/** Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and the button of a message. */
+/**
+ * Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and
+ * the button of a message.
+ */
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert, type Inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { commands, tell, window } from '../views/inertEditor.js';
-import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
+import type {
+  Redirect,
+  SignInBrowser,
+  SignInParties,
+} from '../../core/connections/http/oauth/contract.js';
 import type { Shell } from '../engine/shell.js';
 import { signInActions } from '../views/serverStates.js';
 import { pickServer } from '../views/pickServer.js';
@@ -16,7 +23,10 @@ const returnPath = '/signed-in';
 
 export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   const news = new SignInNews();
-  /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */
+  /**
+   * The present sign-ins. Another attempt ends the earlier one, because the person may have closed
+   * its page.
+   */
   const running = new Map<string, AbortController>();
   /** The sign-ins whose browser comes back to the editor, by their states. */
   const waiting = new Map<string, (parameters: URLSearchParams) => void>();
@@ -37,12 +47,14 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   );
 
   async function waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect> {
-    // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
+    // The browser of a web editor may not reach ports of the extension host, but it reaches the
+    // editor's address.
     if (vscode.env.uiKind !== vscode.UIKind.Web || isFixed) return await listen(port, isFixed);
     return {
       url: await external(`${vscode.env.uriScheme}://${extensionId}${returnPath}`),
       port: undefined,
-      comesBack: (state, signal) => unlessAborted(new Promise((resolve) => waiting.set(state, resolve)), signal),
+      comesBack: (state, signal) =>
+        unlessAborted(new Promise((resolve) => waiting.set(state, resolve)), signal),
       close: () => Promise.resolve(),
     };
   }
@@ -64,22 +76,27 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
     const title = inert`Signing in to ${server}: continue in your browser`;
     const location = vscode.ProgressLocation.Notification;
     try {
-      await window.withProgress({ location, title, cancellable: true }, async (progress, cancelled) => {
-        const subscription = cancelled.onCancellationRequested(() => own.abort());
-        const browser: SignInBrowser = {
-          waitForReturn,
-          show: (url, { page, server: address }) => {
-            progress.report({ message: inert`You sign in at ${page}. The token goes to ${address}.` });
-            return show(url);
-          },
-          confirm: async (parties) => {
-            const agrees = await confirm(server, parties);
-            if (!agrees) own.abort();
-            return agrees;
-          },
-        };
-        await host.signIn(server, browser, own.signal).finally(() => subscription.dispose());
-      });
+      await window.withProgress(
+        { location, title, cancellable: true },
+        async (progress, cancelled) => {
+          const subscription = cancelled.onCancellationRequested(() => own.abort());
+          const browser: SignInBrowser = {
+            waitForReturn,
+            show: (url, { page, server: address }) => {
+              progress.report({
+                message: inert`You sign in at ${page}. The token goes to ${address}.`,
+              });
+              return show(url);
+            },
+            confirm: async (parties) => {
+              const agrees = await confirm(server, parties);
+              if (!agrees) own.abort();
+              return agrees;
+            },
+          };
+          await host.signIn(server, browser, own.signal).finally(() => subscription.dispose());
+        },
+      );
     } catch (error) {
       if (own.signal.aborted) return;
       const text = `Signing in to ${server}: ${messageOf(error)}`;
@@ -93,7 +110,11 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   }
 
   async function signOut(subject: Subject): Promise<void> {
-    const server = await choose(subject, 'signOutable', inert`You are not signed in to any MCP server.`);
+    const server = await choose(
+      subject,
+      'signOutable',
+      inert`You are not signed in to any MCP server.`,
+    );
     if (server === undefined) return;
     news.signsOut(server);
     await slot.engine?.host.signOut(server);
@@ -106,7 +127,9 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   ): Promise<string | undefined> {
     const named = serverOf(subject);
     if (named !== undefined) return named;
-    const servers = slot.state.snapshot.servers.filter((server) => signInActions(server).includes(what));
+    const servers = slot.state.snapshot.servers.filter((server) =>
+      signInActions(server).includes(what),
+    );
     const [only] = servers;
     if (!only) tell(none);
     return servers.length > 1 ? await pickServer(servers) : only?.id;
@@ -122,7 +145,9 @@ The token goes to: ${address}
 
 The authorization server ${issuer} names addresses of another site (${elsewhere.join(', ')}), and nothing shows that they belong together. Go on only if you know that they do.`;
   const question = inert`Sign in at ${page} for the MCP server “${server}”?`;
-  return (await window.showWarningMessage(question, { modal: true, detail }, 'Sign In')) !== undefined;
+  return (
+    (await window.showWarningMessage(question, { modal: true, detail }, 'Sign In')) !== undefined
+  );
 }
 
 async function show(url: URL): Promise<void> {
@@ -131,7 +156,10 @@ async function show(url: URL): Promise<void> {
   if (!opened) throw new Error('The sign-in page was not opened.');
 }
 
-/** Listens on a port of this machine. For a browser on another machine, the editor forwards the port. */
+/**
+ * Listens on a port of this machine. For a browser on another machine, the editor forwards the
+ * port.
+ */
 async function listen(port: number | undefined, isFixed: boolean): Promise<Redirect> {
   const { listenForRedirect } = await import('../../core/connections/http/oauth/redirect.js');
   return listenForRedirect(port, isFixed, async (local) => new URL(await external(local.href)));

@@ -1,4 +1,7 @@
-/** Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes does not count yet. */
+/**
+ * Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes
+ * does not count yet.
+ */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { homedir } from '../../core/base/home.js';
@@ -6,7 +9,13 @@ import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import { samePath } from '../../core/base/paths.js';
-import { approvalsFile, fileUnreadable, isUserFile, mindsPath, sourceFiles } from '../../core/config/sources.js';
+import {
+  approvalsFile,
+  fileUnreadable,
+  isUserFile,
+  mindsPath,
+  sourceFiles,
+} from '../../core/config/sources.js';
 import type { SourceFile } from '../../core/config/sources.js';
 import { isInside } from '../../core/base/paths.js';
 import { SharedFile } from '../../core/files/sharedFile.js';
@@ -59,7 +68,10 @@ interface FollowedFilesDeps<Source> extends Pick<WatchedFileDeps, 'clock'> {
   readonly onChange: () => void;
 }
 
-/** Follows the texts of files. The core polls them, and events of the editor make the core look at once. */
+/**
+ * Follows the texts of files. The core polls them, and events of the editor make the core look at
+ * once.
+ */
 export class FollowedFiles<Source extends { readonly file: string }> implements Disposable {
   private readonly store = new DisposableStore('followed files');
   /** In the order of `wanted`. */
@@ -76,7 +88,8 @@ export class FollowedFiles<Source extends { readonly file: string }> implements 
       const known = before.find(({ file }) => file.path === source.file);
       return known ? Object.assign(known, { source }) : this.open(source);
     });
-    for (const { file, store } of before) if (this.all.every((one) => one.file !== file)) this.store.release(store);
+    for (const { file, store } of before)
+      if (this.all.every((one) => one.file !== file)) this.store.release(store);
     this.deps.onChange();
   }
 
@@ -88,10 +101,12 @@ export class FollowedFiles<Source extends { readonly file: string }> implements 
     const { clock, patternOf, isHalfTyped = () => Promise.resolve(false), onChange } = this.deps;
     const { file: path } = source;
     const store = this.store.add(new DisposableStore(`followed file ${path}`));
-    const halfTyped = (before: string, now: string): Promise<boolean> => isHalfTyped(path, before, now);
+    const halfTyped = (before: string, now: string): Promise<boolean> =>
+      isHalfTyped(path, before, now);
     const file = store.add(watchFile(path, { clock, isHalfTyped: halfTyped }));
     const watcher = store.add(vscode.workspace.createFileSystemWatcher(patternOf(source)));
-    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete])
+      store.add(event(file.nudge));
     store.add(
       vscode.workspace.onDidSaveTextDocument(({ uri }) => {
         if (samePath(uri.fsPath, path)) file.nudge();
@@ -100,7 +115,8 @@ export class FollowedFiles<Source extends { readonly file: string }> implements 
     const followed: FollowedFile<Source> = { source, file, store, text: undefined };
     store.add(
       file.onDidChange((content) => {
-        if (content.kind !== 'unreadable') followed.text = content.kind === 'text' ? content.text : undefined;
+        if (content.kind !== 'unreadable')
+          followed.text = content.kind === 'text' ? content.text : undefined;
         onChange();
       }),
     );
@@ -140,7 +156,11 @@ export class WindowConfigFiles implements ConfigFiles {
     this.store.dispose();
   }
 
-  private readonly isHalfTyped = async (path: string, before: string, now: string): Promise<boolean> => {
+  private readonly isHalfTyped = async (
+    path: string,
+    before: string,
+    now: string,
+  ): Promise<boolean> => {
     const { document, selection } = vscode.window.activeTextEditor ?? {};
     if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
     if (!this.savedByEditor.has(document.uri.fsPath)) return false;
@@ -161,8 +181,12 @@ export class WindowConfigFiles implements ConfigFiles {
 }
 
 function patternOf({ file, folder, origin }: SourceFile): vscode.RelativePattern {
-  // Outside the workspace, the editor watches the whole tree below the base if a pattern has folders in it.
+  // Outside the workspace, the editor watches the whole tree below the base if a pattern has
+  // folders in it.
   return origin === 'user'
     ? new vscode.RelativePattern(vscode.Uri.file(dirname(file)), basename(file))
-    : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(file) : mindsPath);
+    : new vscode.RelativePattern(
+        vscode.Uri.file(folder),
+        origin === 'mcprc' ? basename(file) : mindsPath,
+      );
 }

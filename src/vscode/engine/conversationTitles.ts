@@ -1,4 +1,7 @@
-/** Names conversations. The editor's API has no titles, but its files of chats beside our storage do. Without `vscode`. */
+/**
+ * Names conversations. The editor's API has no titles, but its files of chats beside our storage
+ * do. Without `vscode`.
+ */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
@@ -37,7 +40,11 @@ export class ConversationTitles {
   async find(conversation: string): Promise<ConversationTitle | undefined> {
     const readAt = this.readAt.get(conversation) ?? 0;
     // Only a chat of the editor has an id of this form, so no other name becomes a path.
-    if (this.storage !== undefined && /^[\w-]{36}$/.test(conversation) && this.now() - readAt > lasts) {
+    if (
+      this.storage !== undefined &&
+      /^[\w-]{36}$/.test(conversation) &&
+      this.now() - readAt > lasts
+    ) {
       this.readAt.set(conversation, this.now());
       const file = path.join(this.storage, '../chatSessions', `${conversation}.jsonl`);
       await this.read(file, conversation).catch(() => undefined);
@@ -53,7 +60,9 @@ export class ConversationTitles {
     if (found) this.note(conversation, String(JSON.parse(found[1] ?? '""')), conversation);
   }
 
-  /** Notes the title or the first words of a conversation. @param chat the id of the editor's chat */
+  /**
+   * Notes the title or the first words of a conversation. @param chat the id of the editor's chat
+   */
   note(conversation: string, words: string, chat?: string): void {
     const title = clipped(words.trim().replace(/\s+/g, ' '), longest);
     if (title === '' || this.titles.get(conversation)?.text === title) return;

@@ -1,4 +1,7 @@
-/** Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if that is silent. */
+/**
+ * Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if
+ * that is silent.
+ */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
@@ -19,7 +22,10 @@ export interface EditorAddress {
 const randomPort = (): number => randomInt(20_000, 30_000);
 /** After this many taken ports, the system chooses one. */
 const mostAttempts = 8;
-/** How long to wait for a port that a window or another program has, and the pause between attempts, in milliseconds. */
+/**
+ * How long to wait for a port that a window or another program has, and the pause between attempts,
+ * in milliseconds.
+ */
 const patience = { window: 2_000, stranger: 500 };
 const pause = 100;
 
@@ -63,7 +69,10 @@ export class KeptAddress implements EndpointSecret {
     return toDisposable(() => void listening.dispose());
   }
 
-  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
+  /**
+   * Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be
+   * stored.
+   */
   async renew(): Promise<void> {
     const next = { ...this.address, token: newToken() };
     await this.store(next);
@@ -93,7 +102,10 @@ export class KeptAddress implements EndpointSecret {
     return { ...this.address, instead: { port, by: 'program' } };
   }
 
-  /** Takes the address of the storage if it answers in time, or else an address for this window only. */
+  /**
+   * Takes the address of the storage if it answers in time, or else an address for this window
+   * only.
+   */
   private async orOwn(stored: Promise<Address>, own: Address): Promise<void> {
     try {
       this.address = await timelyAnswer(this.clock, stored);
@@ -101,7 +113,10 @@ export class KeptAddress implements EndpointSecret {
       this.address = own;
       this.isOwn = true;
       const why = messageOf(error);
-      this.log.write('warn', `The address of the editor is not kept, so agent sessions end with this window: ${why}`);
+      this.log.write(
+        'warn',
+        `The address of the editor is not kept, so agent sessions end with this window: ${why}`,
+      );
     }
   }
 
@@ -111,7 +126,10 @@ export class KeptAddress implements EndpointSecret {
     if (kept) return kept;
     await this.store({ token: newToken(), port: randomPort() });
     // If another window stored an address at the same time, the later one counts for both.
-    return parsed(await secrets.get(this.key)) ?? Promise.reject(new Error('The secret storage kept nothing.'));
+    return (
+      parsed(await secrets.get(this.key)) ??
+      Promise.reject(new Error('The secret storage kept nothing.'))
+    );
   }
 
   private async store({ token, port }: Address): Promise<void> {

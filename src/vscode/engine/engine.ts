@@ -1,4 +1,7 @@
-/** Joins host and gateways into the working part of a window, which brings the YAML parser and much else (P1). */
+/**
+ * Joins host and gateways into the working part of a window, which brings the YAML parser and much
+ * else (P1).
+ */
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter } from '../../core/base/events.js';
@@ -10,7 +13,13 @@ import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { secretInFile, StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
 import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Consent, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
+import type {
+  Consent,
+  HostSettings,
+  KeptOffers,
+  Stores,
+  Surroundings,
+} from '../../core/host/hostContract.js';
 import type { ToolsetRequest } from '../../core/protocol/request.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 import { nowhere } from '../../core/results/artifacts.js';
@@ -55,8 +64,15 @@ export function createEngine(deps: EngineDeps) {
       ? nowhere('no folder is open in this window')
       : new DiskArtifacts({ folder: artifactsFolder, quota, clock, log: hostLog });
   const delivery = new Delivery({ artifacts, maxResultBytes });
-  const shared = { clock, log: hostLog, keepSecret: (values: readonly string[]) => redactor.register(values) };
-  const gatewayWith = async (own: Omit<GatewayOptions, 'version'>, more: Pick<GatewayDeps, 'rest' | 'onClient'>) => {
+  const shared = {
+    clock,
+    log: hostLog,
+    keepSecret: (values: readonly string[]) => redactor.register(values),
+  };
+  const gatewayWith = async (
+    own: Omit<GatewayOptions, 'version'>,
+    more: Pick<GatewayDeps, 'rest' | 'onClient'>,
+  ) => {
     const { createGateway } = await import('../../core/gateway/http/gateway.js');
     return createGateway({ backend, clock, log: hostLog, delivery, ...more }, { version, ...own });
   };
@@ -68,17 +84,24 @@ export function createEngine(deps: EngineDeps) {
     secret: secretInFile(tokenFile, { kind: 'editor', version }, clock),
     createGateway: async (stable) => {
       const { createRestBackend } = await import('../../core/host/restBackend.js');
-      return await gatewayWith({ stable }, { rest: (rest ??= createRestBackend(host, clock, configFile)) });
+      return await gatewayWith(
+        { stable },
+        { rest: (rest ??= createRestBackend(host, clock, configFile)) },
+      );
     },
   });
   endpoint.onDidChange((state) => {
     if (state.kind !== 'listening') return;
     const place = `127.0.0.1:${state.port}`;
-    hostLog.write('info', `Agents outside the editor are served on ${place}; the token is in ${tokenFile}`);
+    hostLog.write(
+      'info',
+      `Agents outside the editor are served on ${place}; the token is in ${tokenFile}`,
+    );
   });
   const notRecorded = (error: unknown): void =>
     hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
-  const record = folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
+  const record =
+    folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
   recorder.onDidRecord((lines) => record?.note(lines));
 
   let servesAgentHost = false;
@@ -100,7 +123,8 @@ export function createEngine(deps: EngineDeps) {
     },
   });
   editorEndpoint.onDidChange((state) => {
-    if (state.kind === 'listening') log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
+    if (state.kind === 'listening')
+      log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
   });
 
   return {

@@ -1,4 +1,7 @@
-/** Holds the engine of a window and the state for every view. No server starts in an untrusted workspace (S1). Without `vscode`. */
+/**
+ * Holds the engine of a window and the state for every view. No server starts in an untrusted
+ * workspace (S1). Without `vscode`.
+ */
 import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
@@ -54,10 +57,16 @@ export async function untilHolds(
   over.abort();
 }
 
-/** How long a question waits for servers that start, in milliseconds. Later tools take part from the next request. */
+/**
+ * How long a question waits for servers that start, in milliseconds. Later tools take part from the
+ * next request.
+ */
 const patience = 10_000;
 
-/** Resolves when the first answer of a chat can have tools. Calls `onWait` once if it waits. Never rejects. */
+/**
+ * Resolves when the first answer of a chat can have tools. Calls `onWait` once if it waits. Never
+ * rejects.
+ */
 export async function untilReady(
   slot: EngineSlot,
   clock: Clock,
@@ -162,7 +171,9 @@ export class EngineSlot {
     if (!this.engine && hasText(state)) this.loading ??= this.load();
     this.engine?.host
       .setSources(state.sources)
-      .catch((error: unknown) => this.deps.log.write('error', `The files were not applied: ${stackOf(error)}`));
+      .catch((error: unknown) =>
+        this.deps.log.write('error', `The files were not applied: ${stackOf(error)}`),
+      );
   }
 
   private async load(): Promise<Engine | undefined> {
@@ -197,7 +208,10 @@ export class EngineSlot {
 
   private snapshot(phase: WindowState['phase']): StatusSnapshot {
     const core = this.engine?.host.snapshot ?? nothing;
-    const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems(phase))];
+    const own = [
+      ...(this.files?.state?.problems ?? []),
+      ...this.observers.flatMap((problems) => problems(phase)),
+    ];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
   }
 }

@@ -1,4 +1,7 @@
-/** Keeps the secrets that the person has entered (C2) in the editor, and in memory because config files are read synchronously. */
+/**
+ * Keeps the secrets that the person has entered (C2) in the editor, and in memory because config
+ * files are read synchronously.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -33,7 +36,9 @@ export class EnteredSecrets implements Disposable {
 
   /** Never rejects, and resolves even if the storage is late. A late answer still counts. */
   async load(): Promise<void> {
-    const read = this.steps.add(storageKey, async () => this.take(this.read(await this.storage.get(storageKey))));
+    const read = this.steps.add(storageKey, async () =>
+      this.take(this.read(await this.storage.get(storageKey))),
+    );
     await timelyAnswer(this.clock, read).catch(this.onFailure);
   }
 
@@ -59,7 +64,9 @@ export class EnteredSecrets implements Disposable {
     try {
       const stored: unknown = JSON.parse(text);
       const values = Object.entries(asFields(stored));
-      return new Map(values.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+      return new Map(
+        values.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      );
     } catch (error) {
       this.onFailure(error);
       return this.values;

@@ -38,7 +38,9 @@ export class Logs implements vscode.Disposable {
   }
 
   recent(): { readonly name: string; readonly lines: readonly string[] }[] {
-    return [...this.open].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.open]
+      .map(([name, { lines }]) => ({ name, lines }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Closes the channels of all other servers. */
@@ -72,7 +74,10 @@ export class Logs implements vscode.Disposable {
 
   private logOf(name: string): OpenLog | undefined {
     if (this.ended) return undefined;
-    const log = this.open.get(name) ?? { channel: vscode.window.createOutputChannel(name, { log: true }), lines: [] };
+    const log = this.open.get(name) ?? {
+      channel: vscode.window.createOutputChannel(name, { log: true }),
+      lines: [],
+    };
     this.open.set(name, log);
     return log;
   }

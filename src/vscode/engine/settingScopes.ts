@@ -11,29 +11,45 @@ export interface SettingValues {
 }
 
 /**
- * The person's own value is first (S4). All folders count, because a tool is called for the whole window. A dev container can
- * write the settings of the remote machine, which `globalValue` mixes with the person's own.
+ * The person's own value is first (S4). All folders count, because a tool is called for the whole
+ * window. A dev container can write the settings of the remote machine, which `globalValue` mixes
+ * with the person's own.
  */
 export function permissionsByScope(
   set: SettingValues | undefined,
   ofFolders: readonly (SettingValues | undefined)[],
 ): readonly unknown[] {
   const { globalRemoteValue, workspaceValue } = set ?? {};
-  return [ownValue(set), globalRemoteValue, workspaceValue, ...ofFolders.map((folder) => folder?.workspaceFolderValue)];
+  return [
+    ownValue(set),
+    globalRemoteValue,
+    workspaceValue,
+    ...ofFolders.map((folder) => folder?.workspaceFolderValue),
+  ];
 }
 
 /** Returns the person's own value. A setting for all profiles is only in `globalValue`. */
-function ownValue({ globalLocalValue, globalRemoteValue, globalValue }: SettingValues = {}): unknown {
+function ownValue({
+  globalLocalValue,
+  globalRemoteValue,
+  globalValue,
+}: SettingValues = {}): unknown {
   return globalLocalValue ?? (globalRemoteValue === undefined ? globalValue : undefined);
 }
 
-/** The port for agents outside the editor, or 0, and the port that a repository wants without the person's consent. */
+/**
+ * The port for agents outside the editor, or 0, and the port that a repository wants without the
+ * person's consent.
+ */
 export interface EndpointPort {
   readonly port: number;
   readonly asked?: number;
 }
 
-/** A repository can bring settings of a workspace or dev container. Their port counts only if the person chose it (G6). */
+/**
+ * A repository can bring settings of a workspace or dev container. Their port counts only if the
+ * person chose it (G6).
+ */
 export function endpointPortOf(set: SettingValues | undefined, chosen: unknown): EndpointPort {
   const own = asPort(ownValue(set));
   const { workspaceFolderValue, workspaceValue, globalRemoteValue } = set ?? {};
@@ -44,7 +60,9 @@ export function endpointPortOf(set: SettingValues | undefined, chosen: unknown):
 }
 
 function asPort(value: unknown): number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536
+    ? value
+    : 0;
 }
 
 type Lists<List> = { readonly allowed: List; readonly denied: List };
@@ -55,13 +73,19 @@ interface InspectedList extends SettingValues {
 }
 
 /**
- * Returns the lists of MCP servers that VS Code 1.139.1 uses (S1). With `managedOnly`, only the organisation's list allows, and
- * every list denies. Extensions do not learn which value is the organisation's, but it counts before all others.
+ * Returns the lists of MCP servers that VS Code 1.139.1 uses (S1). With `managedOnly`, only the
+ * organisation's list allows, and every list denies. Extensions do not learn which value is the
+ * organisation's, but it counts before all others.
  */
-export function effectiveLists({ allowed, denied }: Lists<InspectedList>, managedOnly: boolean): Lists<unknown> {
+export function effectiveLists(
+  { allowed, denied }: Lists<InspectedList>,
+  managedOnly: boolean,
+): Lists<unknown> {
   if (!managedOnly) return { allowed: allowed.value, denied: denied.value };
   const isPeoples = ownValues(allowed).some((own) => isDeepStrictEqual(own, allowed.value));
-  const denials = [denied.value, ...ownValues(denied)].filter((list): list is unknown[] => Array.isArray(list));
+  const denials = [denied.value, ...ownValues(denied)].filter((list): list is unknown[] =>
+    Array.isArray(list),
+  );
   return {
     // Without a list of the organisation, no server is allowed.
     allowed: isPeoples || !Array.isArray(allowed.value) ? [] : allowed.value,
@@ -69,6 +93,10 @@ export function effectiveLists({ allowed, denied }: Lists<InspectedList>, manage
   };
 }
 
-function ownValues({ globalValue, workspaceValue, workspaceFolderValue }: InspectedList): unknown[] {
+function ownValues({
+  globalValue,
+  workspaceValue,
+  workspaceFolderValue,
+}: InspectedList): unknown[] {
   return [globalValue, workspaceValue, workspaceFolderValue].filter((value) => value !== undefined);
 }

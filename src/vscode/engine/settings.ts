@@ -1,7 +1,12 @@
 /** Reads the settings `mcpToolsets.*`. A change counts at once. */
 import * as vscode from 'vscode';
 import type manifest from '../../../package.json';
-import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
+import {
+  effectiveLists,
+  endpointPortOf,
+  permissionsByScope,
+  type EndpointPort,
+} from './settingScopes.js';
 import type { HostSettings } from '../../core/host/hostContract.js';
 
 const section = 'mcpToolsets';
@@ -17,7 +22,10 @@ export function onDidChangeSettings(names: readonly Setting[], run: () => void):
 
 let ofWindow: vscode.WorkspaceConfiguration | undefined;
 
-/** Has to subscribe before other readers. A call reads four settings, and the editor takes longer for one than we for the record (P11). */
+/**
+ * Has to subscribe before other readers. A call reads four settings, and the editor takes longer
+ * for one than we for the record (P11).
+ */
 export function keepSettings(): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration(() => (ofWindow = undefined));
 }
@@ -40,7 +48,8 @@ export const hostSettings = {
   usualStart: (): 'window' | 'call' => (settings().get('start') === 'call' ? 'call' : 'window'),
   recordsCalls: (): boolean => settings().get('calls') !== 'off',
   offersAdmin: (): boolean => settings().get('adminTools', true),
-  filteredTools: () => severities.find((one) => one === settings().get('problems.filteredTools')) ?? 'hint',
+  filteredTools: () =>
+    severities.find((one) => one === settings().get('problems.filteredTools')) ?? 'hint',
   serverLists: () => {
     const chat = vscode.workspace.getConfiguration('chat.mcp');
     const allowed = { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') };
@@ -61,7 +70,10 @@ export function artifactsQuota(): number {
   return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
 }
 
-/** One value for each scope (S4), because the editor's merged value would let a workspace loosen the person's setting. */
+/**
+ * One value for each scope (S4), because the editor's merged value would let a workspace loosen the
+ * person's setting.
+ */
 export function toolPermissions(): readonly unknown[] {
   const folders = vscode.workspace.workspaceFolders ?? [];
   return permissionsByScope(

@@ -1,4 +1,7 @@
-/** Keeps the custom agents of members up to date with team and toolsets (D2), after a command has written them. */
+/**
+ * Keeps the custom agents of members up to date with team and toolsets (D2), after a command has
+ * written them.
+ */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -19,7 +22,10 @@ import { makeFolders, type FolderMaker } from './newFolders.js';
 import type { TeamFiles } from './teamFiles.js';
 import type { Shell } from '../engine/shell.js';
 
-export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, team: TeamFiles): vscode.Disposable {
+export function registerAgentFiles(
+  { slot, clock, logs: { host: log } }: Shell,
+  team: TeamFiles,
+): vscode.Disposable {
   let wanted = false;
   let written: string[] = [];
   let known = '';
@@ -31,7 +37,9 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
   const follow = (): void => {
     // While the toolsets are unknown, no grant would count.
     if (slot.engine && slot.state.phase === 'serving') {
-      following.request().catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
+      following
+        .request()
+        .catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
     }
   };
   const folders: FolderMaker = {
@@ -60,19 +68,24 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
     const { members, teams } = team.view;
     const [first] = teams;
     if (!slot.engine) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
-    if (!first || members.length === 0) return tell(inert`The team has no members. List them in ${teamPath}.`);
+    if (!first || members.length === 0)
+      return tell(inert`The team has no members. List them in ${teamPath}.`);
     wanted = true;
     written = [];
     await following.request();
     const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
-    const toolless = members.filter((member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0);
+    const toolless = members.filter(
+      (member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0,
+    );
     const ids = toolless.map(({ id }) => `“${id}”`);
     const said = [
       written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
       ids.length > 0 && `No toolset of ${shortList(ids, 5)} is configured`,
     ];
     tell(inert`Custom agents in ${agentFolder}: ${present(said).join('. ')}.`);
-    const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
+    const uri = vscode.Uri.file(
+      join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')),
+    );
     if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
     await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
   }
@@ -82,7 +95,11 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
     const root = join(file, '../..');
     const folder = join(root, agents.agentFolder);
     /** Returns false for a file that is not ours. */
-    const update = async (uri: vscode.Uri, before: string, agent: AgentOfMember): Promise<boolean> => {
+    const update = async (
+      uri: vscode.Uri,
+      before: string,
+      agent: AgentOfMember,
+    ): Promise<boolean> => {
       const after = agents.withGrants(before, agent);
       if (after !== undefined && after !== before) await write(root, uri, after, create);
       return after !== undefined;
@@ -96,7 +113,10 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
       }
       const isOurs = before.kind === 'text' && (await update(uri, before.text, agent));
       if (isOurs || !create) continue;
-      const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
+      const why =
+        before.kind === 'text'
+          ? 'was not written by this command'
+          : `cannot be read (${before.reason})`;
       const name = vscode.workspace.asRelativePath(uri);
       void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
@@ -106,13 +126,22 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
       const uri = vscode.Uri.file(join(folder, name));
       const before = await readContent(realDisk, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
-      if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
+      if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id))
+        continue;
       await update(uri, before.text, { id, name: id, purpose: undefined, toolsets: [] });
     }
   }
 
-  /** A failure does not affect other files. The editor writes the file, so that its Explorer shows it at once. */
-  async function write(root: string, uri: vscode.Uri, text: string, isAsked: boolean): Promise<void> {
+  /**
+   * A failure does not affect other files. The editor writes the file, so that its Explorer shows
+   * it at once.
+   */
+  async function write(
+    root: string,
+    uri: vscode.Uri,
+    text: string,
+    isAsked: boolean,
+  ): Promise<void> {
     try {
       refuseOutside(root, uri.fsPath);
       await makeFolders(dirname(uri.fsPath), folders);
@@ -127,12 +156,20 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
   }
 
   function agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
-    const configured = configuredToolsets(slot.engine?.host.snapshot ?? slot.state.snapshot, slot.toolsets);
+    const configured = configuredToolsets(
+      slot.engine?.host.snapshot ?? slot.state.snapshot,
+      slot.toolsets,
+    );
     const { toolsets, deferred } = grantedOf(
       grants.map(({ grant }) => grant),
       configured,
     );
     const has = new Set([...toolsets, ...deferred.map((one) => one.id)]);
-    return { id, name, purpose, toolsets: configured.map((one) => one.id).filter((one) => has.has(one)) };
+    return {
+      id,
+      name,
+      purpose,
+      toolsets: configured.map((one) => one.id).filter((one) => has.has(one)),
+    };
   }
 }

@@ -1,4 +1,7 @@
-/** Makes links to result files (V2). The chat shows the end of a path, so it is a short name. They open after a reload too. */
+/**
+ * Makes links to result files (V2). The chat shows the end of a path, so it is a short name. They
+ * open after a reload too.
+ */
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
@@ -36,14 +39,19 @@ export class ArtifactLinks implements vscode.Disposable {
       delete: refuse,
       rename: refuse,
     };
-    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, { isReadonly: true });
+    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, {
+      isReadonly: true,
+    });
   }
 
   /** @param name the name in the chat, without the extension */
   uriOf(file: string, name: string): vscode.Uri {
     const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
     if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
-    return vscode.Uri.from({ scheme, path: `/${parts.join('/')}/${linkName(name, extname(file))}` });
+    return vscode.Uri.from({
+      scheme,
+      path: `/${parts.join('/')}/${linkName(name, extname(file))}`,
+    });
   }
 
   dispose(): void {
@@ -51,7 +59,10 @@ export class ArtifactLinks implements vscode.Disposable {
   }
 
   /** The quota may have removed the file. */
-  private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
+  private async found<Result>(
+    uri: vscode.Uri,
+    use: (file: string) => Promise<Result>,
+  ): Promise<Result> {
     const parts = artifactPath(uri.path);
     const missing = vscode.FileSystemError.FileNotFound(uri);
     if (this.root === undefined || !parts) throw missing;
@@ -62,7 +73,10 @@ export class ArtifactLinks implements vscode.Disposable {
 export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): vscode.Disposable {
   const showConversationFiles = async (subject: Subject): Promise<void> => {
     const conversation = nodeOf(subject)?.conversation;
-    const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
+    const files =
+      conversation === undefined
+        ? []
+        : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
     if (files.length === 0) return tell(inert`No files of this conversation are kept.`);
     const options = { placeHolder: inert`Choose a file of this conversation (latest first)` };
     const chosen = await choose(files.toReversed(), options, ({ path, isImage }) => ({
@@ -70,7 +84,10 @@ export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): 
       description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
     }));
     if (!chosen) return;
-    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(chosen.path, toolOf(chosen.path)));
+    await vscode.commands.executeCommand(
+      'vscode.open',
+      artifacts.uriOf(chosen.path, toolOf(chosen.path)),
+    );
   };
   return commands({ showConversationFiles });
 }

@@ -10,11 +10,15 @@ export function linkName(name: string, extension: string): string {
     .trim()
     .replace(/^[\s.]+/, '');
   const short = clipped(plain, longestName + 1);
-  if (short.toLowerCase().endsWith(extension.toLowerCase()) && short.length > extension.length) return short;
+  if (short.toLowerCase().endsWith(extension.toLowerCase()) && short.length > extension.length)
+    return short;
   return `${short === '' ? 'file' : short}${extension}`;
 }
 
-/** Returns server, tool and file of `/<server>/<tool>/<file>/<name>`, or undefined for any other path. */
+/**
+ * Returns server, tool and file of `/<server>/<tool>/<file>/<name>`, or undefined for any other
+ * path.
+ */
 export function artifactPath(path: string): readonly [string, string, string] | undefined {
   const [first, server, tool, file, name, ...more] = path.split('/');
   if (first !== '' || more.length > 0 || !name) return undefined;

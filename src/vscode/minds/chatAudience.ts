@@ -1,4 +1,7 @@
-/** Shows a turn in the chat: the streamed answer with its files (V2), a line for each call, and errors. */
+/**
+ * Shows a turn in the chat: the streamed answer with its files (V2), a line for each call, and
+ * errors.
+ */
 import * as vscode from 'vscode';
 import { asMarkdown, code, inert, formatted, linkTarget } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
@@ -25,7 +28,9 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
   const links = new AnswerLinks((target) => known.get(target) ?? known.get(pathOf(target)));
   const endText = (): void => showPieces(stream, artifacts, links.end());
   const shownLines = new Map<string, string>();
-  /** The last app of each tool. The chat folds everything before the answer, so buttons follow it. */
+  /**
+   * The last app of each tool. The chat folds everything before the answer, so buttons follow it.
+   */
   const apps = new Map<string, string>();
   return {
     end: () => {
@@ -40,8 +45,11 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
       endText();
       const seconds = Math.max(1, Math.round(delayMs / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
-      if (brokeOff) stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
-      stream.progress(formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`);
+      if (brokeOff)
+        stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
+      stream.progress(
+        formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`,
+      );
     },
     calling: (calls) => {
       endText();
@@ -49,7 +57,8 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
       stream.progress(formatted`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
     },
     progress: ({ id, tool }, { progress, total, message }) => {
-      const part = total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
+      const part =
+        total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
       const line = `${tool}: ${message === undefined ? 'working' : shortLine(redact(message))}${part}`;
       if (shownLines.get(id) === line) return;
       shownLines.set(id, line);
@@ -63,7 +72,10 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
       else stream.markdown(code(tool));
       if (isError) {
         const first = parts.find((part) => part.kind === 'text');
-        const why = first?.kind === 'text' ? shortLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
+        const why =
+          first?.kind === 'text'
+            ? shortLine(redact(first.text)).replace(/^Error: /, '')
+            : 'no reason given';
         stream.markdown(formatted` – ${why}`);
       }
       stream.markdown(formatted`\n\n`);
@@ -79,7 +91,8 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     },
     shortened: ({ shortened, dropped }) => {
       const what = present([
-        shortened > 0 && `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened`,
+        shortened > 0 &&
+          `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened`,
         dropped > 0 && `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out`,
       ]);
       stream.markdown(formatted`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`);
@@ -100,7 +113,11 @@ function showImage(stream: InertStream, path: string, title: string): void {
   stream.markdown(formatted`\n\n`);
 }
 
-function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly AnswerPiece[]): void {
+function showPieces(
+  stream: InertStream,
+  links: ArtifactLinks,
+  pieces: readonly AnswerPiece[],
+): void {
   for (const piece of pieces) {
     if (piece.kind === 'text') stream.markdown(asMarkdown(piece.text));
     else if (piece.shown && piece.file.isImage) showImage(stream, piece.file.path, piece.label);
@@ -112,8 +129,13 @@ function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly 
   }
 }
 
-export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
-  if (files.length === 0) return stream.markdown(formatted`No files of this conversation are kept.`);
+export function showFiles(
+  stream: InertStream,
+  links: ArtifactLinks,
+  files: readonly ResultFile[],
+): void {
+  if (files.length === 0)
+    return stream.markdown(formatted`No files of this conversation are kept.`);
   const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
   stream.markdown(formatted`This conversation has ${count}:\n\n`);
   let images = 0;

@@ -1,6 +1,16 @@
-/** Answers the commands of `@minds` that need no model, and offers follow-ups. Does not import `vscode` at run time. */
+/**
+ * Answers the commands of `@minds` that need no model, and offers follow-ups. Does not import
+ * `vscode` at run time.
+ */
 import type * as vscode from 'vscode';
-import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
+import {
+  code,
+  inert,
+  formatted,
+  markdownList,
+  unmarked,
+  type Markdown,
+} from '../../core/base/inert.js';
 import { groupedBy } from '../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
@@ -16,7 +26,11 @@ import type { TeamView } from './teamFiles.js';
 
 const longestLine = 160;
 
-export function showServers(stream: InertStream, { phase, snapshot }: WindowState, conversation: string): void {
+export function showServers(
+  stream: InertStream,
+  { phase, snapshot }: WindowState,
+  conversation: string,
+): void {
   const { servers, problems } = snapshot;
   if (servers.length === 0) {
     stream.markdown(formatted`${whyNothingRuns(phase, snapshot)}\n\n`);
@@ -25,24 +39,40 @@ export function showServers(stream: InertStream, { phase, snapshot }: WindowStat
   const held = heldBy(conversation, snapshot);
   const lines = servers.map((server) => {
     const { id, state, previous, tools, offered } = server;
-    const before = previous && `, has served its previous definition since ${timeOf(previous.since, Date.now())}`;
-    const own = held.includes(id) ? formatted`, **this conversation has an instance**` : formatted``;
+    const before =
+      previous &&
+      `, has served its previous definition since ${timeOf(previous.since, Date.now())}`;
+    const own = held.includes(id)
+      ? formatted`, **this conversation has an instance**`
+      : formatted``;
     return formatted`- ${code(id)} – ${stateWord(state)}${before ?? ''}, ${toolCount(tools.length, offered)}${own}\n`;
   });
   stream.markdown(formatted`${markdownList(lines, '')}\n`);
-  for (const id of [undefined, ...servers.map((server) => server.id)]) showProblems(stream, problems, id);
+  for (const id of [undefined, ...servers.map((server) => server.id)])
+    showProblems(stream, problems, id);
   stream.button({ command: 'mcpToolsets.servers.focus', title: inert`Show in Sidebar` });
 }
 
 /** @param id the server of the problems; undefined for problems of a whole file */
-function showProblems(stream: InertStream, problems: readonly Problem[], id: string | undefined): void {
-  for (const { severity, message, fix } of problems.filter((one) => one.server === id && needsAttention(one))) {
+function showProblems(
+  stream: InertStream,
+  problems: readonly Problem[],
+  id: string | undefined,
+): void {
+  for (const { severity, message, fix } of problems.filter(
+    (one) => one.server === id && needsAttention(one),
+  )) {
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
     stream.markdown(formatted`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`);
   }
 }
 
-export function showTools(stream: InertStream, { tools }: ModelSetup, state: WindowState, who: Markdown): void {
+export function showTools(
+  stream: InertStream,
+  { tools }: ModelSetup,
+  state: WindowState,
+  who: Markdown,
+): void {
   if (tools.length === 0) {
     const { phase, snapshot } = state;
     const isEmpty = snapshot.servers.length === 0;
@@ -53,13 +83,16 @@ export function showTools(stream: InertStream, { tools }: ModelSetup, state: Win
   stream.markdown(formatted`${who} has ${toolCount(tools.length)}.\n`);
   for (const [toolset, own] of groupedBy(tools, (tool) => tool.toolset)) {
     stream.markdown(formatted`\n**${toolset}**\n\n`);
-    for (const { name, description } of own) stream.markdown(formatted`- ${code(name)} – ${firstWords(description)}\n`);
+    for (const { name, description } of own)
+      stream.markdown(formatted`- ${code(name)} – ${firstWords(description)}\n`);
   }
 }
 
 function firstWords(description: string): string {
   const [line = ''] = description.split('\n');
-  return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;
+  return line.length > longestLine
+    ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …`
+    : line;
 }
 
 export async function release(
@@ -71,7 +104,8 @@ export async function release(
   const host = engine?.host;
   const held = host ? heldBy(conversation, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
-  if (!host || wanted.length === 0) return stream.markdown(formatted`This conversation has no instance.`);
+  if (!host || wanted.length === 0)
+    return stream.markdown(formatted`This conversation has no instance.`);
   for (const id of wanted) {
     if (!host.snapshot.servers.some((known) => known.id === id)) {
       stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
@@ -101,10 +135,13 @@ export function showMembers(
       grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
     );
     const about = present([name !== id && name, purpose]).join(', ');
-    const has = toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
+    const has =
+      toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
     stream.markdown(formatted`- ${code(id)}${about === '' ? '' : ` – ${about}`}: ${has}\n`);
   }
-  stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
+  stream.markdown(
+    formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`,
+  );
 }
 
 const key = 'mcpToolsets';
@@ -119,12 +156,18 @@ export function recordIn({ metadata }: vscode.ChatResult): unknown {
 
 const mostFollowups = 3;
 
-export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: TeamView): vscode.ChatFollowup[] {
+export function followupsOf(
+  result: vscode.ChatResult,
+  slot: EngineSlot,
+  team: TeamView,
+): vscode.ChatFollowup[] {
   const record = readRecord(recordIn(result));
   if (!record) return [];
   const { snapshot } = slot.state;
   const { conversation, end, member } = record;
-  const isBroken = snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid');
+  const isBroken = snapshot.servers.some(
+    ({ state }) => state.kind === 'failed' || state.kind === 'invalid',
+  );
   const found: vscode.ChatFollowup[] = present([
     (end === 'stopped' || end === 'stepLimit') && followup('continue', 'Continue where it stopped'),
     ...heldBy(conversation, snapshot).map((id) => followup('release', `Release ${id}`, id)),

@@ -1,15 +1,28 @@
-/** Adapts the chat's model to a conversation. The stable API has no system messages, so they become text. */
+/**
+ * Adapts the chat's model to a conversation. The stable API has no system messages, so they become
+ * text.
+ */
 import * as vscode from 'vscode';
-import type { ContentPart, ConversationMessage, ConversationModel, ModelPart } from '../../core/minds/model.js';
+import type {
+  ContentPart,
+  ConversationMessage,
+  ConversationModel,
+  ModelPart,
+} from '../../core/minds/model.js';
 
 /** The stable types lack this part of the API, which extensions may nevertheless read. */
 interface ModelCapabilities {
-  readonly capabilities?: { readonly supportsImageToText?: boolean; readonly supportsToolCalling?: boolean };
+  readonly capabilities?: {
+    readonly supportsImageToText?: boolean;
+    readonly supportsToolCalling?: boolean;
+  };
 }
 
 const justification = 'To answer your question to @minds.';
 
-export function chatModel(model: vscode.LanguageModelChat): ConversationModel & { readonly callsTools: boolean } {
+export function chatModel(
+  model: vscode.LanguageModelChat,
+): ConversationModel & { readonly callsTools: boolean } {
   const { capabilities } = model as ModelCapabilities;
   const callsTools = capabilities?.supportsToolCalling !== false;
   const seesImages = capabilities?.supportsImageToText === true;
@@ -30,8 +43,15 @@ export function chatModel(model: vscode.LanguageModelChat): ConversationModel & 
           vscode.LanguageModelChatMessage.User(instructions),
           ...messages.map((message) => asChatMessage(message, seesImages)),
         ];
-        const offered = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-        const options = { justification, ...(callsTools && offered.length > 0 && { tools: offered }) };
+        const offered = tools.map(({ name, description, inputSchema }) => ({
+          name,
+          description,
+          inputSchema,
+        }));
+        const options = {
+          justification,
+          ...(callsTools && offered.length > 0 && { tools: offered }),
+        };
         const response = await model.sendRequest(all, options, source.token);
         for await (const part of response.stream) yield* partOf(part);
       } finally {
@@ -46,12 +66,16 @@ function* partOf(part: unknown): Iterable<ModelPart> {
   if (part instanceof vscode.LanguageModelTextPart) yield { kind: 'text', text: part.value };
   if (part instanceof vscode.LanguageModelToolCallPart) {
     const { callId, name, input } = part;
-    const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+    const given =
+      typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
     yield { kind: 'call', call: { id: callId, tool: name, input: given } };
   }
 }
 
-function asChatMessage(message: ConversationMessage, seesImages: boolean): vscode.LanguageModelChatMessage {
+function asChatMessage(
+  message: ConversationMessage,
+  seesImages: boolean,
+): vscode.LanguageModelChatMessage {
   const { User, Assistant } = vscode.LanguageModelChatMessage;
   switch (message.kind) {
     case 'user':
@@ -59,12 +83,17 @@ function asChatMessage(message: ConversationMessage, seesImages: boolean): vscod
     case 'answer':
       return Assistant([
         ...(message.text === '' ? [] : [new vscode.LanguageModelTextPart(message.text)]),
-        ...message.calls.map(({ id, tool, input }) => new vscode.LanguageModelToolCallPart(id, tool, input)),
+        ...message.calls.map(
+          ({ id, tool, input }) => new vscode.LanguageModelToolCallPart(id, tool, input),
+        ),
       ]);
     case 'results': {
-      const partsOf = (parts: readonly ContentPart[]) => parts.map((part) => asChatPart(part, seesImages));
+      const partsOf = (parts: readonly ContentPart[]) =>
+        parts.map((part) => asChatPart(part, seesImages));
       return User(
-        message.results.map(({ callId, parts }) => new vscode.LanguageModelToolResultPart(callId, partsOf(parts))),
+        message.results.map(
+          ({ callId, parts }) => new vscode.LanguageModelToolResultPart(callId, partsOf(parts)),
+        ),
       );
     }
   }
@@ -72,6 +101,9 @@ function asChatMessage(message: ConversationMessage, seesImages: boolean): vscod
 
 function asChatPart(part: ContentPart, seesImages: boolean): unknown {
   if (part.kind === 'text') return new vscode.LanguageModelTextPart(part.text);
-  if (seesImages) return vscode.LanguageModelDataPart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
-  return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
+  if (seesImages)
+    return vscode.LanguageModelDataPart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
+  return new vscode.LanguageModelTextPart(
+    `[An image (${part.mimeType}) that this model cannot see.]`,
+  );
 }

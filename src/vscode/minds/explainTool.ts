@@ -18,21 +18,32 @@ interface Subject {
   readonly about: string;
 }
 
-export async function explainTool(snapshot: StatusSnapshot, members: readonly Member[]): Promise<void> {
+export async function explainTool(
+  snapshot: StatusSnapshot,
+  members: readonly Member[],
+): Promise<void> {
   const { servers, builtIn } = snapshot;
-  const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(({ id: server, tools, excluded }): Subject[] => [
-    ...tools.map(({ published: name, original }) => {
-      const origin = original === name ? '' : `, originally ${original}`;
-      return { server, name, about: `${server}${origin}` };
-    }),
-    ...excluded.map(({ original: name }) => ({ server, name, about: `${server}, left out` })),
-  ]);
-  const silent = servers.flatMap((server) => (serves(server) ? [] : { server: server.id, about: whyNothing(server) }));
+  const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(
+    ({ id: server, tools, excluded }): Subject[] => [
+      ...tools.map(({ published: name, original }) => {
+        const origin = original === name ? '' : `, originally ${original}`;
+        return { server, name, about: `${server}${origin}` };
+      }),
+      ...excluded.map(({ original: name }) => ({ server, name, about: `${server}, left out` })),
+    ],
+  );
+  const silent = servers.flatMap((server) =>
+    serves(server) ? [] : { server: server.id, about: whyNothing(server) },
+  );
   const placeHolder = inert`Choose the tool. If it is not in the list, its server has not listed it`;
-  const chosen = await choose<Subject>([...tools, ...silent], { title, placeHolder }, ({ server, name, about }) => ({
-    label: inert`${name ?? server}`,
-    description: inert`${about}`,
-  }));
+  const chosen = await choose<Subject>(
+    [...tools, ...silent],
+    { title, placeHolder },
+    ({ server, name, about }) => ({
+      label: inert`${name ?? server}`,
+      description: inert`${about}`,
+    }),
+  );
   if (chosen?.name === undefined) return;
   const { name, server } = chosen;
   const found = explain(name, snapshot, members).tools.filter((tool) => tool.server === server);
@@ -45,9 +56,17 @@ function itemOf(answer: RoadAnswer): InertItem {
   const { road } = answer;
   if (answer.offered) {
     const { name, note = '' } = answer;
-    return { label: inert`${road}: offered`, description: inert`as ${name}`, detail: inert`${note}` };
+    return {
+      label: inert`${road}: offered`,
+      description: inert`as ${name}`,
+      detail: inert`${note}`,
+    };
   }
   const { why, fix, place } = answer;
   const where = place ? inert` (${fileLabel(place.file)}:${place.range.start.line + 1})` : '';
-  return { label: inert`${road}: not offered`, description: inert`${why}${where}`, detail: inert`${fix}` };
+  return {
+    label: inert`${road}: not offered`,
+    description: inert`${why}${where}`,
+    detail: inert`${fix}`,
+  };
 }

@@ -1,4 +1,7 @@
-/** Reports refusals of model providers (D3, D4): one problem for each stopped conversation and each doubtful tool. */
+/**
+ * Reports refusals of model providers (D3, D4): one problem for each stopped conversation and each
+ * doubtful tool.
+ */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
 import type { ConversationTool } from '../../core/minds/model.js';
@@ -15,7 +18,10 @@ export interface Refusal {
   readonly text: string;
 }
 
-type Forecast = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
+type Forecast = {
+  readonly tools: readonly ConversationTool[];
+  readonly problems: readonly ProjectionProblem[];
+};
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
@@ -38,10 +44,18 @@ export class ModelProblems {
     this.onChange();
   }
 
-  problems(toolsets: readonly Toolset[], placeOf: (server: string | undefined) => Place | undefined): Problem[] {
+  problems(
+    toolsets: readonly Toolset[],
+    placeOf: (server: string | undefined) => Place | undefined,
+  ): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
-      toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
-    const all = [...[...this.refusals.values()].map(rejected), ...(this.forecast ? doubts(this.forecast) : [])];
+      toolsets.some(
+        ({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool),
+      );
+    const all = [
+      ...[...this.refusals.values()].map(rejected),
+      ...(this.forecast ? doubts(this.forecast) : []),
+    ];
     return all.flatMap(({ aboutTool, ...problem }) => {
       const { server } = problem;
       const place = placeOf(server);
@@ -53,10 +67,19 @@ export class ModelProblems {
 
 type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | undefined };
 
-function rejected({ conversation, vendor, model, end: { tool, why }, toolset, text }: Refusal): ModelProblem {
+function rejected({
+  conversation,
+  vendor,
+  model,
+  end: { tool, why },
+  toolset,
+  text,
+}: Refusal): ModelProblem {
   const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
   const [kept, or] =
-    tool === undefined ? ['tools', 'grant the member fewer toolsets'] : ['the tool', 'get its server fixed'];
+    tool === undefined
+      ? ['tools', 'grant the member fewer toolsets']
+      : ['the tool', 'get its server fixed'];
   return {
     code: 'model-rejected',
     severity: 'error',

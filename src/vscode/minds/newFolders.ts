@@ -1,4 +1,7 @@
-/** Makes folders one by one: on Linux, `@parcel/watcher` never watches one made inside a folder that it has not seen. */
+/**
+ * Makes folders one by one: on Linux, `@parcel/watcher` never watches one made inside a folder that
+ * it has not seen.
+ */
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';

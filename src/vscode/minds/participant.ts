@@ -1,4 +1,6 @@
-/** Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1). */
+/**
+ * Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1).
+ */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted } from '../../core/base/inert.js';
@@ -19,7 +21,14 @@ import { beginning } from '../views/phrases.js';
 import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { chatAudience, showFiles } from './chatAudience.js';
-import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
+import {
+  metadataOf,
+  recordIn,
+  release,
+  showMembers,
+  showServers,
+  showTools,
+} from './chatCommands.js';
 import { chatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
@@ -47,11 +56,20 @@ export async function answer(
   const controller = new AbortController();
   if (token.isCancellationRequested) controller.abort();
   const cancellation = token.onCancellationRequested(() => controller.abort());
-  const exchange = new ChatExchange(deps, request, conversationOf(context), inertStream(stream), controller.signal);
+  const exchange = new ChatExchange(
+    deps,
+    request,
+    conversationOf(context),
+    inertStream(stream),
+    controller.signal,
+  );
   return await exchange.answer().finally(() => cancellation.dispose());
 }
 
-/** The stable API has no id of a conversation, so the metadata of each answer, stored with the chat, has its name. */
+/**
+ * The stable API has no id of a conversation, so the metadata of each answer, stored with the chat,
+ * has its name.
+ */
 function conversationOf({ history }: vscode.ChatContext): Past {
   const turns = history.flatMap((turn, index): PastTurn[] => {
     if (turn instanceof vscode.ChatRequestTurn) return [];
@@ -103,7 +121,11 @@ class ChatExchange {
         await release(stream, slot.engine, conversation, words);
         break;
       case 'files':
-        showFiles(stream, artifacts, (await slot.engine?.conversationTools.files(conversation)) ?? []);
+        showFiles(
+          stream,
+          artifacts,
+          (await slot.engine?.conversationTools.files(conversation)) ?? [],
+        );
         break;
       case 'as':
         return await this.as(words);
@@ -141,13 +163,18 @@ class ChatExchange {
   private async goOn(words: string): Promise<vscode.ChatResult> {
     if (words !== '') return await this.asked(words);
     const open = this.past.messages.at(-1);
-    if (open) return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
-    this.stream.markdown(formatted`There is nothing to continue in this conversation. Ask something first.`);
+    if (open)
+      return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
+    this.stream.markdown(
+      formatted`There is nothing to continue in this conversation. Ask something first.`,
+    );
     return this.unchanged();
   }
 
   private async asked(words: string): Promise<vscode.ChatResult> {
-    return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, this.deps.slot.toolsets) }]);
+    return await this.turn([
+      { kind: 'user', text: await questionOf(words, this.request, this.deps.slot.toolsets) },
+    ]);
   }
 
   private async turn(added: readonly ConversationMessage[]): Promise<vscode.ChatResult> {
@@ -159,12 +186,19 @@ class ChatExchange {
     if (first?.kind === 'user') titles.note(conversation, first.text);
     const model = chatModel(this.request.model);
     await this.ready();
-    if (!model.callsTools) stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
+    if (!model.callsTools)
+      stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const pageOf = (record: string): vscode.Uri | undefined => {
       const fact = slot.engine?.recorder.latestFact(record);
       return fact && pages.of(fact);
     };
-    const audience = chatAudience({ stream, pageOf, artifacts, files: filesIn(this.past.messages), redact });
+    const audience = chatAudience({
+      stream,
+      pageOf,
+      artifacts,
+      files: filesIn(this.past.messages),
+      redact,
+    });
     const outcome = await runTurn({
       model,
       messages,
@@ -190,7 +224,15 @@ class ChatExchange {
     });
     audience.end();
     const { toolsets } = slot;
-    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log: logs.host, redact });
+    const failure = tellEnd(outcome, {
+      stream,
+      conversation,
+      model,
+      toolsets,
+      problems,
+      log: logs.host,
+      redact,
+    });
     return {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
       ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
@@ -201,7 +243,13 @@ class ChatExchange {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.conversationTools;
     if (tools) return tools.offer(this.conversation, speaker);
-    const instructions = instructionsOf({ member: speaker, toolsets: [], deferred: [], held: [], release: undefined });
+    const instructions = instructionsOf({
+      member: speaker,
+      toolsets: [],
+      deferred: [],
+      held: [],
+      release: undefined,
+    });
     return { tools: [], instructions };
   }
 
@@ -234,11 +282,19 @@ class ChatExchange {
     return this.result([], this.past.end ?? 'answered');
   }
 
-  private result(messages: readonly ConversationMessage[], end: TurnEnd['kind']): vscode.ChatResult {
+  private result(
+    messages: readonly ConversationMessage[],
+    end: TurnEnd['kind'],
+  ): vscode.ChatResult {
     // Without a choice, the member stays open, because the team may get another spokesperson.
-    const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
+    const member =
+      this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
     const { conversation } = this;
-    return { metadata: metadataOf(recordOf({ conversation, ...(member !== undefined && { member }), messages, end })) };
+    return {
+      metadata: metadataOf(
+        recordOf({ conversation, ...(member !== undefined && { member }), messages, end }),
+      ),
+    };
   }
 }
 
@@ -257,10 +313,14 @@ async function questionOf(
   { references, toolReferences }: vscode.ChatRequest,
   toolsets: readonly Toolset[],
 ): Promise<string> {
-  const attached = await Promise.all(references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf));
+  const attached = await Promise.all(
+    references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf),
+  );
   const tools = toolsets.flatMap((toolset) => toolset.tools);
   const named = toolReferences.flatMap(
-    ({ name }) => tools.find(({ editorId, published }) => editorId === name || published === name)?.published ?? [],
+    ({ name }) =>
+      tools.find(({ editorId, published }) => editorId === name || published === name)?.published ??
+      [],
   );
   const hint = named.length > 0 ? [`Use these tools: ${named.join(', ')}.`] : [];
   return [words, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
@@ -269,7 +329,8 @@ async function questionOf(
 async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {
   const about = modelDescription === undefined ? '' : ` (${modelDescription})`;
   if (typeof value === 'string') return `Attached${about}:\n${beginning(value, longestAttachment)}`;
-  const { uri, range } = value instanceof vscode.Uri ? { uri: value } : value instanceof vscode.Location ? value : {};
+  const { uri, range } =
+    value instanceof vscode.Uri ? { uri: value } : value instanceof vscode.Location ? value : {};
   if (!uri) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
   const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
   const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;

@@ -1,4 +1,7 @@
-/** Asks in the chat before a call (S4). The stable API has no such question, so it shows buttons. The end of a turn is a no. */
+/**
+ * Asks in the chat before a call (S4). The stable API has no such question, so it shows buttons.
+ * The end of a turn is a no.
+ */
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { fitsQuestion } from '../consent/callQuestionText.js';
 import { CallReview } from '../consent/callQuestion.js';
@@ -19,7 +22,9 @@ const chatWidth = 32;
 export class ChatQuestions implements Disposable {
   private readonly open = new Map<string, (answer: Answer) => void>();
   private last = 0;
-  /** One question at a time for each conversation, because the calls of an answer arrive together. */
+  /**
+   * One question at a time for each conversation, because the calls of an answer arrive together.
+   */
   private readonly queue = new OneByOne();
   private readonly command = commands({
     'minds.answer': (id, answer) => {
@@ -74,10 +79,21 @@ export class ChatQuestions implements Disposable {
 }
 
 /** @param input undefined if a document shows it */
-function show(stream: InertStream, id: string, tool: ConversationTool, input: string | undefined): void {
-  const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
-  const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');
-  stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`);
+function show(
+  stream: InertStream,
+  id: string,
+  tool: ConversationTool,
+  input: string | undefined,
+): void {
+  const destroys =
+    tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
+  const given =
+    input === undefined
+      ? formatted`The open document shows all of the input.`
+      : fenced(input, 'json');
+  stream.markdown(
+    formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`,
+  );
   const button = (title: Inert, answer: Answer): void => {
     stream.button({ command: 'mcpToolsets.minds.answer', title, arguments: [id, answer] });
   };

@@ -29,7 +29,10 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   const deps = { ...shell, team, pages, artifacts, questions, problems };
 
   slot.observe((phase) => [
-    ...problems.problems(slot.toolsets, (server) => slot.serverOf(server)?.place ?? firstFile(slot)),
+    ...problems.problems(
+      slot.toolsets,
+      (server) => slot.serverOf(server)?.place ?? firstFile(slot),
+    ),
     ...problemsOfTeam(phase, slot, team),
   ]);
   const participant = vscode.chat.createChatParticipant(participantId, async (...request) => {
@@ -57,7 +60,8 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
     commands({
       'minds.continue': () =>
         vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
-      explainTool: async () => (await import('./explainTool.js')).explainTool(slot.state.snapshot, team.view.members),
+      explainTool: async () =>
+        (await import('./explainTool.js')).explainTool(slot.state.snapshot, team.view.members),
     }),
   );
 }
@@ -67,12 +71,20 @@ function firstFile(slot: EngineSlot): Place | undefined {
   return first && { file: first.source, range: startOfFile };
 }
 
-function problemsOfTeam(phase: WindowState['phase'], slot: EngineSlot, team: TeamFiles): readonly Problem[] {
+function problemsOfTeam(
+  phase: WindowState['phase'],
+  slot: EngineSlot,
+  team: TeamFiles,
+): readonly Problem[] {
   // The configured toolsets are unknown then.
-  if (phase === 'reading' || phase === 'untrusted' || (phase === 'serving' && !slot.engine)) return [];
+  if (phase === 'reading' || phase === 'untrusted' || (phase === 'serving' && !slot.engine))
+    return [];
   const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
   const passing = snapshot.servers.filter(isStarting);
-  return team.problems(configuredToolsets(snapshot, slot.toolsets), new Set(passing.map(({ id }) => id)));
+  return team.problems(
+    configuredToolsets(snapshot, slot.toolsets),
+    new Set(passing.map(({ id }) => id)),
+  );
 }
 
 function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
@@ -87,16 +99,26 @@ function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
           const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;
           return { id, state: down ?? toolCount(count) };
         });
-        return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
-          const { Property, Value } = vscode.CompletionItemKind;
-          const kind = found.insert.includes(':') ? Property : Value;
-          const item = new CompletionItem({ label: inert`${found.label}`, description: inert`${found.detail}` }, kind);
-          item.insertText = found.insert;
-          item.range = new vscode.Range(document.positionAt(found.span.start), document.positionAt(found.span.end));
-          item.filterText = document.getText(item.range).startsWith("'") ? found.insert : found.label;
-          item.sortText = String(index).padStart(4, '0');
-          return item;
-        });
+        return completeTeam(document.getText(), document.offsetAt(position), known).map(
+          (found, index) => {
+            const { Property, Value } = vscode.CompletionItemKind;
+            const kind = found.insert.includes(':') ? Property : Value;
+            const item = new CompletionItem(
+              { label: inert`${found.label}`, description: inert`${found.detail}` },
+              kind,
+            );
+            item.insertText = found.insert;
+            item.range = new vscode.Range(
+              document.positionAt(found.span.start),
+              document.positionAt(found.span.end),
+            );
+            item.filterText = document.getText(item.range).startsWith("'")
+              ? found.insert
+              : found.label;
+            item.sortText = String(index).padStart(4, '0');
+            return item;
+          },
+        );
       },
     },
     ' ',

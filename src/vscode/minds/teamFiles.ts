@@ -1,4 +1,7 @@
-/** Follows `.minds/team.yaml` of each folder (D2). An invalid file keeps its last team. The first file loads the reader (P1). */
+/**
+ * Follows `.minds/team.yaml` of each folder (D2). An invalid file keeps its last team. The first
+ * file loads the reader (P1).
+ */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
@@ -50,7 +53,10 @@ export class TeamFiles implements vscode.Disposable {
     await nextEvent(this.onDidChange, () => this.isRead, signal).catch(() => undefined);
   }
 
-  problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
+  problems(
+    configured: readonly ConfiguredToolset[],
+    passing: ReadonlySet<string>,
+  ): readonly Problem[] {
     if (!this.reader) return this.own;
     return [...this.own, ...this.reader.grantProblems(this.view.teams, configured, passing)];
   }
@@ -61,7 +67,8 @@ export class TeamFiles implements vscode.Disposable {
   }
 
   private async read(files: FollowedFiles<TeamFile>): Promise<void> {
-    if (files.all.some(({ text }) => text !== undefined)) this.reader ??= await import('../../core/team/team.js');
+    if (files.all.some(({ text }) => text !== undefined))
+      this.reader ??= await import('../../core/team/team.js');
     const { all } = files;
     const problems = all.flatMap(({ source, text }) => {
       const read = this.reader?.parseTeam({ ...source, text });

@@ -24,7 +24,8 @@ interface TurnEndDeps {
 export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): string | undefined {
   const { stream, model, problems, conversation } = deps;
   if (end.kind !== 'stopped') problems.goesOn(conversation);
-  if (end.kind === 'answered' && messages.length === 0) stream.markdown(formatted`*${model.name} gave no answer.*`);
+  if (end.kind === 'answered' && messages.length === 0)
+    stream.markdown(formatted`*${model.name} gave no answer.*`);
   if (end.kind === 'stepLimit') {
     stream.markdown(
       formatted`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`,
@@ -39,11 +40,18 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps)
   const { vendor, name } = model;
   const { why, tool } = end;
   const text = shortLine(redact(why.text));
-  log.write('warn', `Conversation ${conversation} stopped (${why.kind}): ${vendor}/${name}: ${text}`);
-  if (why.kind === 'unavailable') return `${name} cannot be used: ${text}. Choose another model, or sign in.`;
+  log.write(
+    'warn',
+    `Conversation ${conversation} stopped (${why.kind}): ${vendor}/${name}: ${text}`,
+  );
+  if (why.kind === 'unavailable')
+    return `${name} cannot be used: ${text}. Choose another model, or sign in.`;
   const provider = `The provider "${vendor}" of ${name}`;
-  if (why.kind === 'exhausted') return `${provider} did not answer, after ${why.attempts} attempts: ${text}.`;
-  const toolset = toolsets.find(({ tools }) => tools.some(({ published }) => published === tool))?.id;
+  if (why.kind === 'exhausted')
+    return `${provider} did not answer, after ${why.attempts} attempts: ${text}.`;
+  const toolset = toolsets.find(({ tools }) =>
+    tools.some(({ published }) => published === tool),
+  )?.id;
   problems.refused({ conversation, vendor, model: name, end, toolset, text });
   const about = tool === undefined ? '' : ` because of the tool ${tool}`;
   const did = why.kind === 'rejected' ? 'refused the request' : 'failed at the request';

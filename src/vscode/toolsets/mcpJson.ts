@@ -1,4 +1,7 @@
-/** Finds the servers in an `mcp.json` of the editor, with their places. Mistakes in it are not reported. Pure. */
+/**
+ * Finds the servers in an `mcp.json` of the editor, with their places. Mistakes in it are not
+ * reported. Pure.
+ */
 import { parse, visit } from 'jsonc-parser';
 import { asFields, isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';

@@ -1,9 +1,11 @@
 /**
- * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the editor show them.
+ * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the
+ * editor show them.
  *
- * Invariants: definitions are in file order. The version of a definition is the same in every window, because agent-host
- * sessions outlive a window and would see other servers. The provider never throws, because one failure removes all
- * definitions. An untrusted workspace offers and starts nothing, because a start would ask the person.
+ * Invariants: definitions are in file order. The version of a definition is the same in every
+ * window, because agent-host sessions outlive a window and would see other servers. The provider
+ * never throws, because one failure removes all definitions. An untrusted workspace offers and
+ * starts nothing, because a start would ask the person.
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -30,7 +32,10 @@ type Definition = vscode.McpHttpServerDefinition;
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
 
-/** In milliseconds. Without the gateway, the first answer would make agent-host sessions forget their tools (G3b). */
+/**
+ * In milliseconds. Without the gateway, the first answer would make agent-host sessions forget
+ * their tools (G3b).
+ */
 const firstAnswerLimit = 30_000;
 
 /** How long a definition is withheld, in milliseconds. The editor looks 500 ms after a change. */
@@ -60,7 +65,9 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   constructor(private readonly deps: Shell) {
     const { slot, clock, logs } = deps;
     const log = logs.host;
-    this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
+    this.presenter = this.store.add(
+      new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }),
+    );
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
     this.store.add({ dispose: () => this.activity?.dispose() });
@@ -74,7 +81,8 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   }
 
   async provideMcpServerDefinitions(): Promise<Definition[]> {
-    // The first answer replaces the tools that the editor remembers. An empty answer would remove them for a while.
+    // The first answer replaces the tools that the editor remembers. An empty answer would remove
+    // them for a while.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     const labels = this.announced.filter((label) => !this.withheld.has(label));
     const definitions = labels.flatMap((label) => this.definitionOf(label) ?? []);
@@ -90,8 +98,11 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
       return server ? isStarting(server) : this.isBeginning();
     };
     await untilHolds(this.deps, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
-    // For a toolset without tools, the gateway says why, and the editor forgets the remembered tools.
-    return isThere() || (this.announced.includes(label) && !mayCome()) ? this.definitionOf(label) : undefined;
+    // For a toolset without tools, the gateway says why, and the editor forgets the remembered
+    // tools.
+    return isThere() || (this.announced.includes(label) && !mayCome())
+      ? this.definitionOf(label)
+      : undefined;
   }
 
   dispose(): void {
@@ -114,7 +125,10 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     const state = slot.engine?.editorEndpoint.state;
     if (state?.kind === 'failed' && !this.saidFailure) {
       this.saidFailure = true;
-      logs.host.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
+      logs.host.write(
+        'error',
+        `The gateway did not start, so no agent sees a tool: ${state.reason}`,
+      );
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
     slot.refresh();
@@ -137,20 +151,26 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     this.presenter.expect(this.presented());
   }
 
-  /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
+  /**
+   * Announces toolsets that come and go. Changes within a toolset reach the editor over its
+   * session.
+   */
   private announce(): void {
     const { gateway, announced } = this;
     const { engine } = this.deps.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
     const labels = labelsOf(engine.host.snapshot, engine.host.catalogue.toolsets);
-    // Without its definition, the editor ends its calls, so calls in flight finish first (R4). Until then, the gateway
-    // lists no tools for the label.
+    // Without its definition, the editor ends its calls, so calls in flight finish first (R4).
+    // Until then, the gateway lists no tools for the label.
     this.leaving = announced.filter(
       (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
-    this.deps.logs.host.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.deps.logs.host.write(
+      'debug',
+      `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`,
+    );
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
@@ -175,7 +195,12 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   private definitionOf(label: string): Definition | undefined {
     if (!this.gateway) return undefined;
     const { url, headers } = this.gateway.endpoint(label, 'editor');
-    return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, version);
+    return new vscode.McpHttpServerDefinition(
+      label,
+      vscode.Uri.parse(url, true),
+      { ...headers },
+      version,
+    );
   }
 
   private stage(): Stage {
@@ -185,7 +210,9 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
       startServer: async (label) => {
         if (!vscode.workspace.isTrusted) return;
         const server = `${context.extension.id.toLowerCase()}/${label}`;
-        await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
+        await vscode.commands.executeCommand('workbench.mcp.startServer', server, {
+          waitForLiveTools: true,
+        });
       },
       isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,
       switchedOff,
@@ -193,10 +220,14 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
       renew: (label) => {
         this.withheld.add(label);
         this.changes.fire();
-        const again = clock.after(absenceNoticed, () => this.withheld.delete(label) && this.changes.fire());
+        const again = clock.after(
+          absenceNoticed,
+          () => this.withheld.delete(label) && this.changes.fire(),
+        );
         this.store.add(again);
       },
-      placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
+      placeOf: (server) =>
+        slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
     };
   }
 }
@@ -206,14 +237,22 @@ const rivalFiles = ['.vscode/mcp.json', '.mcp.json'];
 
 async function rivalsOf(label: string): Promise<Rival[]> {
   const { configuredServers } = await import('./mcpJson.js');
-  const paths = localFolders().flatMap(({ uri }) => rivalFiles.map((file) => join(uri.fsPath, file)));
+  const paths = localFolders().flatMap(({ uri }) =>
+    rivalFiles.map((file) => join(uri.fsPath, file)),
+  );
   const found = await Promise.all(
     paths.map(async (file) => {
       const text = await readTextFile(file, largestConfigFile).catch(() => '');
       // The editor ignores case.
-      const rivals = configuredServers(text).filter((rival) => rival.label.toLowerCase() === label.toLowerCase());
+      const rivals = configuredServers(text).filter(
+        (rival) => rival.label.toLowerCase() === label.toLowerCase(),
+      );
       const name = vscode.workspace.asRelativePath(file);
-      return rivals.map(({ range, ...rival }): Rival => ({ ...rival, file: name, place: { file, range } }));
+      return rivals.map(({ range, ...rival }): Rival => ({
+        ...rival,
+        file: name,
+        place: { file, range },
+      }));
     }),
   );
   return found.flat();

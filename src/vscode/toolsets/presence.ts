@@ -1,4 +1,7 @@
-/** Decides which toolsets the editor is offered (G3b, G5), and explains missing tools (G3a: never a silent loss). Pure. */
+/**
+ * Decides which toolsets the editor is offered (G3b, G5), and explains missing tools (G3a: never a
+ * silent loss). Pure.
+ */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
 import type { EndpointState } from '../../core/gateway/http/stableEndpoint.js';
@@ -6,15 +9,25 @@ import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { WindowState } from '../engine/engineSlot.js';
 
-/** The state of a server does not matter: with each change of definitions, the editor's agent host ends all sessions. */
+/**
+ * The state of a server does not matter: with each change of definitions, the editor's agent host
+ * ends all sessions.
+ */
 export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
   const configured = new Set(servers.map(({ id }) => id));
-  const builtIn = toolsets.filter((toolset) => !configured.has(toolset.id) && toolsForEditor(toolset).length > 0);
-  return [...servers.filter(({ state }) => state.kind !== 'disabled'), ...builtIn].map(({ id }) => id);
+  const builtIn = toolsets.filter(
+    (toolset) => !configured.has(toolset.id) && toolsForEditor(toolset).length > 0,
+  );
+  return [...servers.filter(({ state }) => state.kind !== 'disabled'), ...builtIn].map(
+    ({ id }) => id,
+  );
 }
 
 /** True while the toolsets or their address are unknown. */
-export function isBeginning(phase: WindowState['phase'], endpoint: EndpointState | undefined): boolean {
+export function isBeginning(
+  phase: WindowState['phase'],
+  endpoint: EndpointState | undefined,
+): boolean {
   if (phase === 'reading') return endpoint === undefined || endpoint.kind === 'starting';
   // A window that serves without an engine has unreadable files or a defect, so nothing follows.
   return phase === 'serving' && endpoint?.kind === 'starting';
@@ -34,10 +47,12 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   const tools = toolsForEditor(toolset);
   const missing = tools.filter(({ editorId }) => !names.has(editorId));
   if (missing.length === 0) return { kind: 'shown' };
-  if (missing.length < tools.length) return { kind: 'partly', missing: missing.map(({ published }) => published) };
+  if (missing.length < tools.length)
+    return { kind: 'partly', missing: missing.map(({ published }) => published) };
   for (let number = 2; number <= 9; number++) {
     const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
-    if (tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
+    if (tools.every(({ editorName }) => names.has(prefix + editorName)))
+      return { kind: 'renamed', prefix };
   }
   return { kind: 'hidden' };
 }
@@ -67,9 +82,14 @@ export function absenceProblem(toolset: Toolset, absence: Absence, place: Place)
     ...absenceText(toolset, absence),
     place,
     server: toolset.id,
-    ...(presence.kind !== 'renamed' && { inEditor: toolsForEditor(toolset).length - missing.length }),
+    ...(presence.kind !== 'renamed' && {
+      inEditor: toolsForEditor(toolset).length - missing.length,
+    }),
     ...(rivals.some(({ isOurs }) => !isOurs) && {
-      related: rivals.map((rival) => ({ message: `"${rival.label}" is configured here too`, place: rival.place })),
+      related: rivals.map((rival) => ({
+        message: `"${rival.label}" is configured here too`,
+        place: rival.place,
+      })),
     }),
   };
 }

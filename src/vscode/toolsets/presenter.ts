@@ -1,10 +1,12 @@
 /**
- * Makes the editor show the toolsets. The editor does not start an offered server before a chat needs it, and does not report
- * missing tools. So the presenter starts each toolset until the editor shows its tools. Tools that do not appear become a
- * problem until they do. If a shown toolset stops, the person stopped it, so the presenter does not start it again.
+ * Makes the editor show the toolsets. The editor does not start an offered server before a chat
+ * needs it, and does not report missing tools. So the presenter starts each toolset until the
+ * editor shows its tools. Tools that do not appear become a problem until they do. If a shown
+ * toolset stops, the person stopped it, so the presenter does not start it again.
  *
- * The presenter never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time.
- * Each change leads to a bounded number of starts, however often the editor asks for definitions.
+ * The presenter never throws, and knows the editor only through `Stage`. Invariants: a toolset has
+ * at most one start at a time. Each change leads to a bounded number of starts, however often the
+ * editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
@@ -24,7 +26,10 @@ export interface Stage {
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
-  /** Removes the definition for a moment, because the editor keeps the prefix of a definition while it exists. */
+  /**
+   * Removes the definition for a moment, because the editor keeps the prefix of a definition while
+   * it exists.
+   */
   renew(label: string): void;
 }
 
@@ -35,8 +40,13 @@ interface PresenterDeps {
   readonly onChange: () => void;
 }
 
-/** The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. */
-const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
+/**
+ * The milliseconds between looks. The editor takes a new definition 500 ms after its announcement,
+ * without an event.
+ */
+const pace = [
+  80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000,
+] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
 
@@ -69,12 +79,17 @@ export class Presenter implements Disposable {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
-  /** The editor may take a definition after all starts are spent, so its first taking gives another chance. */
+  /**
+   * The editor may take a definition after all starts are spent, so its first taking gives another
+   * chance.
+   */
   noteTaken(ids: readonly string[]): void {
     for (const id of ids) this.watches.get(id)?.noteTaken();
   }
 
-  /** Looks at once, because the editor did something with a toolset and may show its tools already. */
+  /**
+   * Looks at once, because the editor did something with a toolset and may show its tools already.
+   */
   noteActivity(id: string): void {
     this.watches.get(id)?.hurry();
   }
@@ -157,7 +172,8 @@ class Watch implements Disposable {
     const connected = stage.isConnected(this.toolset.id);
     // Without a session, the editor may remember these tools from an earlier window.
     if (presence.kind === 'shown' && (connected || this.phase !== 'awaited')) {
-      if (this.phase !== 'shown') log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
+      if (this.phase !== 'shown')
+        log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
       this.phase = 'shown';
       this.tell(undefined);
       this.lookIn(slowPace);
@@ -179,19 +195,23 @@ class Watch implements Disposable {
     const { clock, stage } = this.deps;
     const now = clock.now();
     if (stage.switchedOff() !== undefined) return true;
-    if (this.connectedSince !== undefined && now - this.connectedSince >= graceConnected) return true;
+    if (this.connectedSince !== undefined && now - this.connectedSince >= graceConnected)
+      return true;
     return now - this.since >= graceInAll;
   }
 
   private start(): void {
     const { stage, log } = this.deps;
     const label = this.toolset.id;
-    if (this.starting.has(label) || this.startsLeft === 0 || stage.switchedOff() !== undefined) return;
+    if (this.starting.has(label) || this.startsLeft === 0 || stage.switchedOff() !== undefined)
+      return;
     this.starting.add(label);
     this.startsLeft--;
     stage
       .startServer(label)
-      .catch((error: unknown) => log.write('debug', `${label}: the editor did not start it: ${asText(error)}`))
+      .catch((error: unknown) =>
+        log.write('debug', `${label}: the editor did not start it: ${asText(error)}`),
+      )
       .finally(() => {
         this.starting.delete(label);
         if (this.phase !== 'shown' && stage.isConnected(label)) this.look();
@@ -202,7 +222,8 @@ class Watch implements Disposable {
     const { stage } = this.deps;
     const { toolset } = this;
     const hasOtherPrefix = presence.kind === 'renamed';
-    const rivals = presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
+    const rivals =
+      presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
     if (hasOtherPrefix && rivals.length === 0 && !this.isRenewed) {
       this.isRenewed = true;
@@ -212,7 +233,9 @@ class Watch implements Disposable {
     }
     // Our own entry gives the tools.
     const isByEntry = hasOtherPrefix && rivals.some(({ isOurs }) => isOurs);
-    this.tell(isByEntry ? undefined : { presence, connected, switchedOff: stage.switchedOff(), rivals });
+    this.tell(
+      isByEntry ? undefined : { presence, connected, switchedOff: stage.switchedOff(), rivals },
+    );
   }
 
   private tell(absence: Absence | undefined): void {

@@ -1,4 +1,7 @@
-/** The host side of an app (G8, MCP Apps 2026-01-26). It answers each request once, and says nothing before the app is ready. */
+/**
+ * The host side of an app (G8, MCP Apps 2026-01-26). It answers each request once, and says nothing
+ * before the app is ready.
+ */
 import { asFields, isObject, type Fields } from '../../core/base/isObject.js';
 import { messageOf } from '../../core/base/text.js';
 import { errorCodes } from '../../core/protocol/errors.js';
@@ -33,14 +36,18 @@ export class AppBridge {
     if (typeof method !== 'string') return;
     const given = asFields(params);
     if (typeof id !== 'string' && typeof id !== 'number') return this.notified(method);
-    if (this.inFlight >= mostRequests) return this.refuse(id, errorCodes.server, 'Too many requests are in flight.');
+    if (this.inFlight >= mostRequests)
+      return this.refuse(id, errorCodes.server, 'Too many requests are in flight.');
     this.inFlight += 1;
     void this.answer(id, method, given).finally(() => (this.inFlight -= 1));
   }
 
   themeChanged(): void {
     if (this.hasBegun)
-      this.send({ method: 'ui/notifications/host-context-changed', params: { theme: this.deps.theme() } });
+      this.send({
+        method: 'ui/notifications/host-context-changed',
+        params: { theme: this.deps.theme() },
+      });
   }
 
   dispose(): void {
@@ -76,8 +83,14 @@ export class AppBridge {
       return this.deps.call(name, asFields(given), signal);
     }
     if (method === 'resources/read')
-      return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');
-    return { kind: 'error', code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
+      return typeof uri === 'string'
+        ? this.deps.read(uri, signal)
+        : invalid('`uri` must be a string.');
+    return {
+      kind: 'error',
+      code: errorCodes.methodNotFound,
+      message: `Method not found: ${method}`,
+    };
   }
 
   private initialized(): Fields {
@@ -108,7 +121,9 @@ export class AppBridge {
 const answers = new Map<string, Fields>([
   ['ping', {}],
   ['ui/request-display-mode', { mode: 'inline' }],
-  ...['ui/open-link', 'ui/message', 'ui/download-file'].map((method) => [method, { isError: true }] as const),
+  ...['ui/open-link', 'ui/message', 'ui/download-file'].map(
+    (method) => [method, { isError: true }] as const,
+  ),
 ]);
 
 type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome;

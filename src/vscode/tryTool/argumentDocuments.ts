@@ -1,4 +1,7 @@
-/** Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes them without a question. */
+/**
+ * Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes
+ * them without a question.
+ */
 import * as vscode from 'vscode';
 import { isObject, type Fields } from '../../core/base/isObject.js';
 import { boundedSchema } from '../../core/tools/localReferences.js';
@@ -29,7 +32,9 @@ export class ArgumentDocuments implements vscode.Disposable {
       delete: () => {},
       rename: () => {},
     };
-    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, { isCaseSensitive: true });
+    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, {
+      isCaseSensitive: true,
+    });
   }
 
   newUri(tool: string): vscode.Uri {
@@ -40,7 +45,9 @@ export class ArgumentDocuments implements vscode.Disposable {
   /** Writes a missing document. An edited document stays. */
   prepare(uri: vscode.Uri, schema: unknown, given: Fields): void {
     // Names of tools have no dot (N4), so no tool's document has this name.
-    const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
+    const schemaUri = uri.with({
+      path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json`,
+    });
     this.write(schemaUri, encode(withSchemaKey(schema)));
     // An argument of this name would choose another schema, which the editor would fetch.
     const own = { $schema: './arguments.schema.json' };
@@ -51,7 +58,9 @@ export class ArgumentDocuments implements vscode.Disposable {
     this.write(uri, new TextEncoder().encode(text));
   }
 
-  /** Resolves to the arguments in the document, saved or not. Rejects with the error as a phrase. */
+  /**
+   * Resolves to the arguments in the document, saved or not. Rejects with the error as a phrase.
+   */
   async read(uri: vscode.Uri): Promise<Record<string, unknown>> {
     const document = await vscode.workspace.openTextDocument(uri);
     const text = document.getText();
@@ -94,7 +103,9 @@ export class ArgumentDocuments implements vscode.Disposable {
   private write(uri: vscode.Uri, bytes: Uint8Array): void {
     const existing = this.files.get(uri.path);
     this.files.set(uri.path, { ctime: existing?.ctime ?? Date.now(), mtime: Date.now(), bytes });
-    this.changes.fire([{ type: existing ? vscode.FileChangeType.Changed : vscode.FileChangeType.Created, uri }]);
+    this.changes.fire([
+      { type: existing ? vscode.FileChangeType.Changed : vscode.FileChangeType.Created, uri },
+    ]);
   }
 }
 
@@ -102,10 +113,16 @@ function encode(value: unknown): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Allows the key `$schema`, which a closed schema would refuse, and removes references that the editor would fetch. */
+/**
+ * Allows the key `$schema`, which a closed schema would refuse, and removes references that the
+ * editor would fetch.
+ */
 function withSchemaKey(given: unknown): unknown {
   const schema = boundedSchema(given);
   if (!isObject(schema)) return schema;
   const { properties } = schema;
-  return { ...schema, properties: { ...(isObject(properties) && properties), $schema: { type: 'string' } } };
+  return {
+    ...schema,
+    properties: { ...(isObject(properties) && properties), $schema: { type: 'string' } },
+  };
 }

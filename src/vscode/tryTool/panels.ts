@@ -1,4 +1,7 @@
-/** The panels of *Try Tool*, one for each tool, with the documents of their arguments, and the panels of apps. */
+/**
+ * The panels of *Try Tool*, one for each tool, with the documents of their arguments, and the
+ * panels of apps.
+ */
 import type { Fields } from '../../core/base/isObject.js';
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -14,7 +17,13 @@ import type { OpenedApp } from '../../core/host/conversationTools.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
-import type { KeptTrial, ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
+import type {
+  KeptTrial,
+  ToPage,
+  ToPanel,
+  TrialOutcome,
+  TriedTool,
+} from '../../webview/messages.js';
 import { effects } from '../views/phrases.js';
 import { AppBridge } from './appBridge.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
@@ -51,13 +60,21 @@ export class Panels implements vscode.Disposable {
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
     await this.documents.closeLost();
     if (!kept || this.open.has(keyOf(kept.server, kept.published))) panel.dispose();
-    else this.add({ server: kept.server, published: kept.published, kept: { panel, document: kept.document } });
+    else
+      this.add({
+        server: kept.server,
+        published: kept.published,
+        kept: { panel, document: kept.document },
+      });
   }
 
   private add(trial: Pick<TrialPanelDeps, 'server' | 'published' | 'kept' | 'given'>): void {
     const key = keyOf(trial.server, trial.published);
     const onEnd = (): void => void this.open.delete(key);
-    this.open.set(key, new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }));
+    this.open.set(
+      key,
+      new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }),
+    );
   }
 
   showApp(app: OpenedApp): Promise<string | undefined> {
@@ -93,11 +110,18 @@ class TrialPanel implements vscode.Disposable {
     if (kept?.document !== undefined) documents.restore(this.document, kept.document);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
     // Hidden behind another tab, it keeps input and result.
-    const options = { enableScripts: true, localResourceRoots: roots, retainContextWhenHidden: true };
+    const options = {
+      enableScripts: true,
+      localResourceRoots: roots,
+      retainContextWhenHidden: true,
+    };
     const { Active } = vscode.ViewColumn;
-    this.panel = kept?.panel ?? window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, Active, options);
+    this.panel =
+      kept?.panel ??
+      window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, Active, options);
     this.panel.webview.options = options;
-    const icon = (theme: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
+    const icon = (theme: string): vscode.Uri =>
+      vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
     this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
@@ -125,7 +149,9 @@ class TrialPanel implements vscode.Disposable {
     this.deps.documents.forget(this.document);
     this.deps.onEnd();
     // If the server is gone, so is the lease.
-    void this.deps.slot.engine?.host.release(this.deps.server, this.conversation).catch(() => undefined);
+    void this.deps.slot.engine?.host
+      .release(this.deps.server, this.conversation)
+      .catch(() => undefined);
   }
 
   private async receive(message: ToPanel): Promise<void> {
@@ -140,14 +166,21 @@ class TrialPanel implements vscode.Disposable {
         return this.run(message.arguments);
       case 'runDocument': {
         const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
-        if (given instanceof Error) return this.refuse(`The document is not valid yet: ${given.message}`);
+        if (given instanceof Error)
+          return this.refuse(`The document is not valid yet: ${given.message}`);
         return this.run(given);
       }
       case 'cancel':
         return this.call?.abort();
       case 'openDocument':
-        this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
-        return this.sendDocument((await vscode.window.showTextDocument(this.document, beside)).document);
+        this.deps.documents.prepare(
+          this.document,
+          this.find()?.tool.tool.inputSchema ?? {},
+          message.arguments,
+        );
+        return this.sendDocument(
+          (await vscode.window.showTextDocument(this.document, beside)).document,
+        );
       case 'copy':
         return vscode.env.clipboard.writeText(message.text);
       case 'openResult': {
@@ -188,7 +221,8 @@ class TrialPanel implements vscode.Disposable {
     this.call = call;
     this.send({ kind: 'started' });
     const begun = Date.now();
-    const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
+    const ended = (outcome: TrialOutcome): void =>
+      this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
     const { server, published } = this.deps;
     let result: CallToolResult | undefined;
     try {
@@ -203,7 +237,8 @@ class TrialPanel implements vscode.Disposable {
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
-      this.last = result = outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
+      this.last = result =
+        outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
       ended(trialOutcome(outcome));
     } catch (error) {
       ended({ kind: 'error', message: messageOf(error), detail: '' });
@@ -218,9 +253,16 @@ class TrialPanel implements vscode.Disposable {
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
     this.app ??= new AppPanel(this.deps.slot, () => (this.app = undefined));
     const { server: toolset } = this.deps;
-    const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
+    const wrong = await this.app.show({
+      toolset,
+      tool,
+      conversation: this.conversation,
+      arguments: given,
+      result,
+    });
     // After another call, the message would be about an older result.
-    if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
+    if (this.last === result && !this.call)
+      this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
   }
 
   private refuse(reason: string): void {
@@ -236,7 +278,10 @@ class TrialPanel implements vscode.Disposable {
   }
 }
 
-function triedTool(server: ServerStatus, { tool, published, original, override }: ServedTool): TriedTool {
+function triedTool(
+  server: ServerStatus,
+  { tool, published, original, override }: ServedTool,
+): TriedTool {
   const { offered } = override ?? {};
   return {
     server: server.id,
@@ -245,7 +290,9 @@ function triedTool(server: ServerStatus, { tool, published, original, override }
     title: tool.annotations?.title ?? tool.title ?? '',
     description: tool.description ?? '',
     inputSchema: tool.inputSchema,
-    ...(offered && { offered: { description: offered.description ?? '', inputSchema: offered.inputSchema } }),
+    ...(offered && {
+      offered: { description: offered.description ?? '', inputSchema: offered.inputSchema },
+    }),
     effects: effects(tool),
     instance:
       server.trulyStateless === true
@@ -262,12 +309,17 @@ function trialOutcome(outcome: ToolOutcome): TrialOutcome {
   }
   if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
   const [part] = outcome.result.content;
-  return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
+  return {
+    kind: 'error',
+    message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '',
+    detail: '',
+  };
 }
 
 function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
   const nonce = randomBytes(16).toString('base64url');
-  const uri = (...path: string[]): string => String(webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...path)));
+  const uri = (...path: string[]): string =>
+    String(webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...path)));
   const policy = `default-src 'none'; img-src data:; media-src data:; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!doctype html>
 <html lang="en">
@@ -288,9 +340,13 @@ function keyOf(server: string, published: string): string {
   return JSON.stringify([server, published]);
 }
 
-/** Shows the app of a result in a tab beside it (G8g). The app is a frame that `framePage` isolates. */
+/**
+ * Shows the app of a result in a tab beside it (G8g). The app is a frame that `framePage` isolates.
+ */
 class AppPanel implements vscode.Disposable {
-  private readonly listening = vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged());
+  private readonly listening = vscode.window.onDidChangeActiveColorTheme(() =>
+    this.bridge?.themeChanged(),
+  );
   private readonly panel: vscode.WebviewPanel;
   private readonly ending = new AbortController();
   private bridge: AppBridge | undefined;
@@ -305,7 +361,12 @@ class AppPanel implements vscode.Disposable {
       'mcpToolsets.app',
       inert`App`,
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      { enableScripts: true, enableCommandUris: false, retainContextWhenHidden: true, localResourceRoots: [] },
+      {
+        enableScripts: true,
+        enableCommandUris: false,
+        retainContextWhenHidden: true,
+        localResourceRoots: [],
+      },
     );
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((said: Partial<Marked> | undefined) => {
@@ -314,7 +375,10 @@ class AppPanel implements vscode.Disposable {
     });
   }
 
-  /** Replaces the app. Resolves to undefined when it is shown, or to a phrase with the reason. Never rejects. */
+  /**
+   * Replaces the app. Resolves to undefined when it is shown, or to a phrase with the reason. Never
+   * rejects.
+   */
   async show(app: OpenedApp): Promise<string | undefined> {
     this.bridge?.dispose();
     this.bridge = undefined;
@@ -356,7 +420,14 @@ class AppPanel implements vscode.Disposable {
     signal: AbortSignal,
     instance: 'any' | 'held',
   ): Promise<OtherOutcome> {
-    const request = { toolset, conversation, method: 'resources/read', params: { uri }, signal, instance };
+    const request = {
+      toolset,
+      conversation,
+      method: 'resources/read',
+      params: { uri },
+      signal,
+      instance,
+    };
     return (await this.slot.engine?.request(request)) ?? gone;
   }
 
@@ -371,12 +442,18 @@ class AppPanel implements vscode.Disposable {
       productVersion: version,
       theme: () => (darkThemes.includes(vscode.window.activeColorTheme.kind) ? 'dark' : 'light'),
       call: async (name, args, signal) =>
-        (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
+        (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ??
+        gone,
       read: (uri, signal) => this.request(app, uri, signal, 'held'),
-      send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
+      send: (message) =>
+        void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
     });
   }
 }
 
 const darkThemes = [vscode.ColorThemeKind.Dark, vscode.ColorThemeKind.HighContrast];
-const gone = { kind: 'error', code: -32_000, message: 'No MCP server runs in this window.' } as const;
+const gone = {
+  kind: 'error',
+  code: -32_000,
+  message: 'No MCP server runs in this window.',
+} as const;

@@ -1,4 +1,7 @@
-/** The only way to editor functions that show a text (S1a). `test/unit/inert.test.ts` refuses the editor's own elsewhere. */
+/**
+ * The only way to editor functions that show a text (S1a). `test/unit/inert.test.ts` refuses the
+ * editor's own elsewhere.
+ */
 import * as vscode from 'vscode';
 import { inert, type Inert, type Markdown } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
@@ -7,7 +10,10 @@ import { messageOf } from '../../core/base/text.js';
 type Literal<Text extends string> = string extends Text ? never : Text;
 
 interface Message {
-  <Action extends string = never>(text: Inert, ...actions: Literal<Action>[]): Thenable<Action | undefined>;
+  <Action extends string = never>(
+    text: Inert,
+    ...actions: Literal<Action>[]
+  ): Thenable<Action | undefined>;
   <Action extends string = never>(
     text: Inert,
     options: { readonly modal: true; readonly detail: Inert },
@@ -15,11 +21,22 @@ interface Message {
   ): Thenable<Action | undefined>;
 }
 
-type Texts = 'label' | 'description' | 'detail' | 'title' | 'placeHolder' | 'placeholder' | 'prompt' | 'text' | 'name';
+type Texts =
+  | 'label'
+  | 'description'
+  | 'detail'
+  | 'title'
+  | 'placeHolder'
+  | 'placeholder'
+  | 'prompt'
+  | 'text'
+  | 'name';
 type OtherTexts = 'tooltip' | 'message' | 'validationMessage';
 
 /** A type of the editor with inert texts. */
-type Inertly<Type> = { [Key in keyof Type]: Key extends Texts | OtherTexts ? Inert | Emptiness<Type[Key]> : Type[Key] };
+type Inertly<Type> = {
+  [Key in keyof Type]: Key extends Texts | OtherTexts ? Inert | Emptiness<Type[Key]> : Type[Key];
+};
 
 type Emptiness<Text> = Extract<Text, undefined>;
 
@@ -46,11 +63,20 @@ interface InertWindow {
     items: readonly Item[],
     options: PickOptions & { readonly canPickMany: true },
   ): Thenable<Item[] | undefined>;
-  showQuickPick<Item extends InertItem>(items: readonly Item[], options: PickOptions): Thenable<Item | undefined>;
+  showQuickPick<Item extends InertItem>(
+    items: readonly Item[],
+    options: PickOptions,
+  ): Thenable<Item | undefined>;
   showInputBox(
-    options: With<Inertly<vscode.InputBoxOptions>, { readonly validateInput?: (text: string) => Inert | undefined }>,
+    options: With<
+      Inertly<vscode.InputBoxOptions>,
+      { readonly validateInput?: (text: string) => Inert | undefined }
+    >,
   ): Thenable<string | undefined>;
-  showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
+  showOpenDialog(options: {
+    readonly title: Inert;
+    readonly openLabel: string;
+  }): Thenable<vscode.Uri[] | undefined>;
   showSaveDialog(
     options: Inertly<Pick<vscode.SaveDialogOptions, 'title' | 'filters'>>,
   ): Thenable<vscode.Uri | undefined>;
@@ -63,12 +89,18 @@ interface InertWindow {
   ): Thenable<Result>;
   createInputBox(): Inertly<vscode.InputBox>;
   createQuickPick<Item extends InertItem>(): Inertly<vscode.QuickPick<Item & vscode.QuickPickItem>>;
-  createStatusBarItem(id: string, alignment: vscode.StatusBarAlignment, priority: number): StatusBarItem;
+  createStatusBarItem(
+    id: string,
+    alignment: vscode.StatusBarAlignment,
+    priority: number,
+  ): StatusBarItem;
   createTreeView<Row>(id: string, options: vscode.TreeViewOptions<Row>): TreeView<Row>;
   createWebviewPanel(
     type: string,
     title: Inert,
-    column: vscode.ViewColumn | { readonly viewColumn: vscode.ViewColumn; readonly preserveFocus: boolean },
+    column:
+      | vscode.ViewColumn
+      | { readonly viewColumn: vscode.ViewColumn; readonly preserveFocus: boolean },
     options: vscode.WebviewPanelOptions & vscode.WebviewOptions,
   ): vscode.WebviewPanel;
 }
@@ -84,8 +116,13 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Registers commands of ours. Any extension can run them with any arguments. A failure becomes an error message. */
-export function commands(runs: Readonly<Record<string, (...given: unknown[]) => unknown>>): vscode.Disposable {
+/**
+ * Registers commands of ours. Any extension can run them with any arguments. A failure becomes an
+ * error message.
+ */
+export function commands(
+  runs: Readonly<Record<string, (...given: unknown[]) => unknown>>,
+): vscode.Disposable {
   const registered = Object.entries(runs).map(([name, run]) =>
     vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: unknown[]) =>
       orShowFailure(async () => void (await run(...given))),
@@ -117,11 +154,27 @@ interface InertClasses {
   readonly TreeItem: new (label: Inert, folding: vscode.TreeItemCollapsibleState) => InertTreeItem;
   readonly CodeLens: new (range: vscode.Range, command: InertCommand) => vscode.CodeLens;
   readonly CodeAction: new (title: Inert, kind: vscode.CodeActionKind) => vscode.CodeAction;
-  readonly CompletionItem: new (label: ItemLabel, kind: vscode.CompletionItemKind) => vscode.CompletionItem;
-  readonly Diagnostic: new (range: vscode.Range, text: Inert, severity: vscode.DiagnosticSeverity) => vscode.Diagnostic;
-  readonly DiagnosticRelatedInformation: new (at: vscode.Location, text: Inert) => vscode.DiagnosticRelatedInformation;
+  readonly CompletionItem: new (
+    label: ItemLabel,
+    kind: vscode.CompletionItemKind,
+  ) => vscode.CompletionItem;
+  readonly Diagnostic: new (
+    range: vscode.Range,
+    text: Inert,
+    severity: vscode.DiagnosticSeverity,
+  ) => vscode.Diagnostic;
+  readonly DiagnosticRelatedInformation: new (
+    at: vscode.Location,
+    text: Inert,
+  ) => vscode.DiagnosticRelatedInformation;
   readonly DocumentSymbol: new (
-    ...parts: [name: Inert, detail: Inert, kind: vscode.SymbolKind, whole: vscode.Range, key: vscode.Range]
+    ...parts: [
+      name: Inert,
+      detail: Inert,
+      kind: vscode.SymbolKind,
+      whole: vscode.Range,
+      key: vscode.Range,
+    ]
   ) => vscode.DocumentSymbol;
   readonly Hover: new (text: vscode.MarkdownString, range: vscode.Range) => vscode.Hover;
 }

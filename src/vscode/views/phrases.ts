@@ -1,5 +1,13 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
-import { code, formatted, inert, markdownList, unmarked, type Inert, type Markdown } from '../../core/base/inert.js';
+import {
+  code,
+  formatted,
+  inert,
+  markdownList,
+  unmarked,
+  type Inert,
+  type Markdown,
+} from '../../core/base/inert.js';
 import { clipped } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
@@ -32,11 +40,20 @@ export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts) {
   };
 }
 
-export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
+export function previousLine(
+  { since, reason }: NonNullable<ServerStatus['previous']>,
+  now: number,
+): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
 
-export function failureText({ reason, fix }: { readonly reason: string; readonly fix: string }): Markdown {
+export function failureText({
+  reason,
+  fix,
+}: {
+  readonly reason: string;
+  readonly fix: string;
+}): Markdown {
   return formatted`${unmarked(reason)}\n\n*${unmarked(fix)}*`;
 }
 
@@ -52,7 +69,8 @@ export function transportWord(transport: 'stdio' | 'streamable_http'): string {
 const reasons: Readonly<Record<WindowState['phase'], string>> = {
   untrusted: 'MCP Toolsets starts no server in a workspace that you have not trusted.',
   noFolder: 'No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.',
-  noFile: 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.',
+  noFile:
+    'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.',
   reading: 'MCP Toolsets is still reading the config files. Try again in a moment.',
   serving: 'No MCP servers are configured in .minds/mcp.yaml.',
 };
@@ -88,7 +106,9 @@ const uses = {
 
 export function instancePhrase(use: InstanceStatus['use']): string {
   if (use.kind !== 'leased') return uses[use.kind].phrase;
-  return isTrial(use.conversation) ? 'the panel of “Try Tool”' : conversationLabel(use.conversation);
+  return isTrial(use.conversation)
+    ? 'the panel of “Try Tool”'
+    : conversationLabel(use.conversation);
 }
 
 /** The label of a conversation without a title is its last tool. */
@@ -107,8 +127,14 @@ export function instanceLabel(
 
 export function timeOf(at: number, now: number): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+  const time = date.toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return date.toDateString() === new Date(now).toDateString()
+    ? time
+    : `${date.toLocaleDateString()} ${time}`;
 }
 
 /** Returns the effects of a tool by its annotations. The editor uses these to ask before a call. */
@@ -136,7 +162,8 @@ function isBroken(server: ServerStatus): boolean {
 }
 
 /** A short form of the problem `too-many-tools`. */
-const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
+const crowdedLine =
+  'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
 export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 
@@ -147,8 +174,11 @@ export function summary(snapshot: StatusSnapshot) {
   const crowded = isCrowded(snapshot);
   const absences = snapshot.problems.filter(({ inEditor }) => inEditor !== undefined);
   const lacks = new Map(wanted.map((server) => [server, shortfallsOf(server, absences)]));
-  const fileLines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
-  if (isUnreadable(snapshot) && fileLines.length === 0) fileLines.push('The config file has an error. No server runs.');
+  const fileLines = snapshot.refused.map(({ file }) =>
+    refusedLine('The config file', file, snapshot),
+  );
+  if (isUnreadable(snapshot) && fileLines.length === 0)
+    fileLines.push('The config file has an error. No server runs.');
   const serverLines = wanted.map((server) =>
     present([
       `${server.id}: ${stateWord(server.state)}`,
@@ -160,7 +190,12 @@ export function summary(snapshot: StatusSnapshot) {
   );
   const tools = snapshot.servers.flatMap((server) => server.tools);
   const total = `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
-  const lines = present([...fileLines, tools.length > 0 && total, crowded && crowdedLine, ...serverLines]);
+  const lines = present([
+    ...fileLines,
+    tools.length > 0 && total,
+    crowded && crowdedLine,
+    ...serverLines,
+  ]);
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
   const failures = broken.length + fileLines.length;
   const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
@@ -225,15 +260,26 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
 export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
   const parts = present([
-    broken > 0 && (broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`),
-    pending > 0 && (pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`),
-    changed > 0 && (changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`),
+    broken > 0 &&
+      (broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`),
+    pending > 0 &&
+      (pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`),
+    changed > 0 &&
+      (changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`),
   ]);
-  return parts.length === 0 ? undefined : { value: broken + pending + changed, tooltip: inert`${parts.join(', ')}` };
+  return parts.length === 0
+    ? undefined
+    : { value: broken + pending + changed, tooltip: inert`${parts.join(', ')}` };
 }
 
-/** Returns the line above the sidebar's rows, or an empty text. Without rows, the view shows its welcome. */
-export function sidebarMessage({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): Inert {
+/**
+ * Returns the line above the sidebar's rows, or an empty text. Without rows, the view shows its
+ * welcome.
+ */
+export function sidebarMessage(
+  { phase, snapshot }: WindowState,
+  fileLabel: (file: string) => string,
+): Inert {
   if (phase !== 'serving' || snapshot.servers.length === 0) return inert``;
   if (snapshot.refused.length > 0) {
     const lines = snapshot.refused.map(({ file }) => refusedLine(fileLabel(file), file, snapshot));

@@ -8,11 +8,16 @@ export function folderLabel(file: string): string {
   return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? fileLabel(file);
 }
 
-/** Returns a file relative to its workspace folder, with the folder's name if there are several, or as `~/…` below the home folder. */
+/**
+ * Returns a file relative to its workspace folder, with the folder's name if there are several, or
+ * as `~/…` below the home folder.
+ */
 export function fileLabel(file: string): string {
   const home = homedir();
   const label = vscode.workspace.asRelativePath(file);
-  return isAbsolute(label) && isBelow(label, home) ? `~/${relative(home, label).replaceAll('\\', '/')}` : label;
+  return isAbsolute(label) && isBelow(label, home)
+    ? `~/${relative(home, label).replaceAll('\\', '/')}`
+    : label;
 }
 
 export function toRange({ start, end }: Range): vscode.Range {

@@ -38,7 +38,10 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   idle: { icon: { id: 'pass', color: passed }, actions: all },
   reconnecting: { icon: { id: 'sync~spin', color: warned }, still: 'sync', actions: live },
   failed: { icon: errorIcon, actions: ['startable'] },
-  stopped: { icon: { id: 'circle-large-outline', color: 'disabledForeground' }, actions: ['startable'] },
+  stopped: {
+    icon: { id: 'circle-large-outline', color: 'disabledForeground' },
+    actions: ['startable'],
+  },
 };
 
 export function stateWord(state: ServerState): string {
@@ -54,21 +57,32 @@ export function actions({ kind }: ServerState): readonly Action[] {
   return stateViews[kind].actions;
 }
 
-export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
+export function signInActions({
+  signIn,
+  state,
+}: ServerStatus): readonly ('signInable' | 'signOutable')[] {
   if (state.kind === 'disabled' || state.kind === 'pending') return [];
   if (signIn?.kind === 'needed') return ['signInable'];
   if (signIn?.kind !== 'signedIn') return [];
   return signIn.lacks === undefined ? ['signOutable'] : ['signInable', 'signOutable'];
 }
 
-/** Returns the actions for the approval of a server (S1). A definition that still serves has one. */
-export function approvalActions({ approval, previous }: ServerStatus): readonly ('approvable' | 'revocable')[] {
+/**
+ * Returns the actions for the approval of a server (S1). A definition that still serves has one.
+ */
+export function approvalActions({
+  approval,
+  previous,
+}: ServerStatus): readonly ('approvable' | 'revocable')[] {
   if (approval.kind === 'approved') return ['revocable'];
   if (approval.kind !== 'pending') return [];
   return previous ? ['approvable', 'revocable'] : ['approvable'];
 }
 
-/** Returns the parts of a server that its lenses show. They stand here because the lenses need the YAML parser (P1). */
+/**
+ * Returns the parts of a server that its lenses show. They stand here because the lenses need the
+ * YAML parser (P1).
+ */
 export function lensFacts(server: ServerStatus): unknown {
   const { id, source, state, tools, offered, previous, approval, signIn } = server;
   return [id, source, state, tools.length, offered, previous, approval.kind, signIn];

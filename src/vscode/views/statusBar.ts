@@ -6,7 +6,11 @@ import { window } from './inertEditor.js';
 import { summary, type Severity } from './phrases.js';
 
 export function showStatusBar(slot: EngineSlot): vscode.Disposable {
-  const item = window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90);
+  const item = window.createStatusBarItem(
+    'mcpToolsets.status',
+    vscode.StatusBarAlignment.Right,
+    90,
+  );
   item.name = inert`MCP Toolsets`;
   item.command = 'mcpToolsets.servers.focus';
   const listening = slot.onDidChange(({ phase, snapshot }) => {

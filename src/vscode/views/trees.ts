@@ -9,7 +9,10 @@ export interface ShownRow {
   readonly id: string;
   readonly label: Inert;
   readonly description: Inert;
-  /** A screen reader says this in place of label and description. It includes the meaning of the icon. */
+  /**
+   * A screen reader says this in place of label and description. It includes the meaning of the
+   * icon.
+   */
   readonly spoken: Inert;
   readonly tooltip: Markdown;
   readonly icon: ViewIcon;
@@ -24,7 +27,10 @@ export function treeItem(row: ShownRow, folding: vscode.TreeItemCollapsibleState
   if (description !== '') item.description = description;
   item.accessibilityInformation = { label: spoken };
   item.tooltip = markdownString(tooltip);
-  item.iconPath = new vscode.ThemeIcon(icon.id, icon.color ? new vscode.ThemeColor(icon.color) : undefined);
+  item.iconPath = new vscode.ThemeIcon(
+    icon.id,
+    icon.color ? new vscode.ThemeColor(icon.color) : undefined,
+  );
   item.contextValue = context;
   return item;
 }

@@ -1,11 +1,19 @@
 /** OpenAI Chat Completions. */
-import { behindLast, listOf, sendEvents, sendJson, type Fields, type ModelProtocol } from './protocol.js';
+import {
+  behindLast,
+  listOf,
+  sendEvents,
+  sendJson,
+  type Fields,
+  type ModelProtocol,
+} from './protocol.js';
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 export const chat: ModelProtocol = {
   speaksAt: (path) => /\/chat\/completions(?:\?|$)/.test(path),
-  tools: ({ tools }) => listOf(tools).map((tool) => ({ name: String((tool['function'] as Fields)['name']) })),
+  tools: ({ tools }) =>
+    listOf(tools).map((tool) => ({ name: String((tool['function'] as Fields)['name']) })),
   news: (body) => behindLast(listOf(body['messages']), ({ role }) => role === 'assistant'),
   answer: (response, answer, { body }) => {
     const call = answer.kind === 'call' && {
@@ -15,7 +23,11 @@ export const chat: ModelProtocol = {
     };
     const reason = call ? 'tool_calls' : 'stop';
     const content = answer.kind === 'text' ? answer.text : null;
-    const head = { id: `chatcmpl_${Date.now()}`, created: Math.floor(Date.now() / 1000), model: body['model'] };
+    const head = {
+      id: `chatcmpl_${Date.now()}`,
+      created: Math.floor(Date.now() / 1000),
+      model: body['model'],
+    };
     if (body['stream'] !== true) {
       const message = { role: 'assistant', content, ...(call && { tool_calls: [call] }) };
       const choices = [{ index: 0, message, finish_reason: reason }];

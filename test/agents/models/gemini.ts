@@ -1,10 +1,19 @@
 /** Gemini. */
-import { behindLast, listOf, sendEvents, sendJson, type Fields, type ModelProtocol } from './protocol.js';
+import {
+  behindLast,
+  listOf,
+  sendEvents,
+  sendJson,
+  type Fields,
+  type ModelProtocol,
+} from './protocol.js';
 
 export const gemini: ModelProtocol = {
   speaksAt: (path) => /:(?:streamGenerateContent|generateContent)(?:\?|$)/.test(path),
   tools: ({ tools }) =>
-    listOf(tools).flatMap((tool) => listOf(tool['functionDeclarations']).map(({ name }) => ({ name: String(name) }))),
+    listOf(tools).flatMap((tool) =>
+      listOf(tool['functionDeclarations']).map(({ name }) => ({ name: String(name) })),
+    ),
   news: (body) => behindLast(listOf(body['contents']), ({ role }) => role === 'model'),
   answer: (response, answer, { path }) => {
     const part: Fields =

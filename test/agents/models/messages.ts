@@ -1,5 +1,12 @@
 /** Anthropic Messages. */
-import { behindLast, listOf, sendEvents, sendJson, type Fields, type ModelProtocol } from './protocol.js';
+import {
+  behindLast,
+  listOf,
+  sendEvents,
+  sendJson,
+  type Fields,
+  type ModelProtocol,
+} from './protocol.js';
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 
@@ -13,9 +20,20 @@ export const messages: ModelProtocol = {
         ? { type: 'text', text: answer.text }
         : { type: 'tool_use', id: answer.id, name: answer.tool.name, input: answer.args };
     const stopReason = answer.kind === 'text' ? 'end_turn' : 'tool_use';
-    const head = { id: `msg_${Date.now()}`, type: 'message', role: 'assistant', model: body['model'], usage };
+    const head = {
+      id: `msg_${Date.now()}`,
+      type: 'message',
+      role: 'assistant',
+      model: body['model'],
+      usage,
+    };
     if (body['stream'] !== true) {
-      sendJson(response, { ...head, content: [block], stop_reason: stopReason, stop_sequence: null });
+      sendJson(response, {
+        ...head,
+        content: [block],
+        stop_reason: stopReason,
+        stop_sequence: null,
+      });
       return;
     }
     const [empty, delta] =
@@ -29,7 +47,10 @@ export const messages: ModelProtocol = {
             { type: 'input_json_delta', partial_json: JSON.stringify(answer.args) },
           ];
     const events = [
-      { type: 'message_start', message: { ...head, content: [], stop_reason: null, stop_sequence: null } },
+      {
+        type: 'message_start',
+        message: { ...head, content: [], stop_reason: null, stop_sequence: null },
+      },
       { type: 'content_block_start', index: 0, content_block: empty },
       { type: 'content_block_delta', index: 0, delta },
       { type: 'content_block_stop', index: 0 },

@@ -1,4 +1,7 @@
-/** The common parts of model protocols: the tools in a request, the messages since the model's last one, an answer. */
+/**
+ * The common parts of model protocols: the tools in a request, the messages since the model's last
+ * one, an answer.
+ */
 import type { ServerResponse } from 'node:http';
 
 export interface OfferedTool {
@@ -9,7 +12,12 @@ export interface OfferedTool {
 
 export type ModelAnswer =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'call'; readonly id: string; readonly tool: OfferedTool; readonly args: object };
+  | {
+      readonly kind: 'call';
+      readonly id: string;
+      readonly tool: OfferedTool;
+      readonly args: object;
+    };
 
 export interface ModelProtocol {
   /** True if a request at this path asks the model for an answer. */
@@ -17,7 +25,11 @@ export interface ModelProtocol {
   tools(body: Fields): OfferedTool[];
   /** The messages since the model's last one, in the form of the protocol. */
   news(body: Fields): unknown[];
-  answer(response: ServerResponse, answer: ModelAnswer, asked: { readonly body: Fields; readonly path: string }): void;
+  answer(
+    response: ServerResponse,
+    answer: ModelAnswer,
+    asked: { readonly body: Fields; readonly path: string },
+  ): void;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;

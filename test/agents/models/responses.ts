@@ -38,7 +38,14 @@ export const responses: ModelProtocol = {
             ...(answer.tool.namespace !== undefined && { namespace: answer.tool.namespace }),
           };
     const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
-    const whole = { id, object: 'response', model: body['model'], status: 'completed', output: [item], usage };
+    const whole = {
+      id,
+      object: 'response',
+      model: body['model'],
+      status: 'completed',
+      output: [item],
+      usage,
+    };
     if (body['stream'] !== true) {
       sendJson(response, whole);
       return;
@@ -51,7 +58,10 @@ export const responses: ModelProtocol = {
     ];
     sendEvents(
       response,
-      events.map((data, sequence) => ({ name: data.type, data: { ...data, sequence_number: sequence } })),
+      events.map((data, sequence) => ({
+        name: data.type,
+        data: { ...data, sequence_number: sequence },
+      })),
     );
   },
 };

@@ -1,7 +1,7 @@
 /**
- * A model on the loopback interface, controlled by the test. A request of an agent waits for the test's decision
- * about the answer. So each step of a check is written in order. A tag in the person's question assigns a request to
- * its conversation.
+ * A model on the loopback interface, controlled by the test. A request of an agent waits for the
+ * test's decision about the answer. So each step of a check is written in order. A tag in the
+ * person's question assigns a request to its conversation.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,14 @@ import { agentHost } from './agentHost.js';
 import { chat } from './chat.js';
 import { gemini } from './gemini.js';
 import { messages } from './messages.js';
-import { listOf, sendJson, type Fields, type ModelAnswer, type ModelProtocol, type OfferedTool } from './protocol.js';
+import {
+  listOf,
+  sendJson,
+  type Fields,
+  type ModelAnswer,
+  type ModelProtocol,
+  type OfferedTool,
+} from './protocol.js';
 import { responses } from './responses.js';
 
 const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini, agentHost];
@@ -39,7 +46,9 @@ export interface ModelResult {
 
 export class ScriptedModel {
   private readonly talks = new Map<string, Talk>();
-  private readonly server = createServer((request, response) => void this.receive(request, response));
+  private readonly server = createServer(
+    (request, response) => void this.receive(request, response),
+  );
 
   /** @param record a file that collects every request, for a person to read */
   private constructor(private readonly record: string | undefined) {}
@@ -86,7 +95,8 @@ export class ScriptedModel {
 
 function otherwise(path: string): object {
   if (/countTokens|count_tokens/.test(path)) return { totalTokens: 10, input_tokens: 10 };
-  if (/\/models(?:\?|$)/.test(path)) return { object: 'list', data: [{ id: 'scripted', object: 'model' }] };
+  if (/\/models(?:\?|$)/.test(path))
+    return { object: 'list', data: [{ id: 'scripted', object: 'model' }] };
   return {};
 }
 
@@ -125,12 +135,14 @@ export class Talk {
   }
 
   /**
-   * Our tools in the agent's request as it sent them. An agent pays for every change of them (N6). Some agents have tools of their
-   * own that change from one request to the next.
+   * Our tools in the agent's request as it sent them. An agent pays for every change of them (N6).
+   * Some agents have tools of their own that change from one request to the next.
    */
   async toolBytes(): Promise<string> {
     const { body } = await this.next();
-    const all = listOf(body['tools']).flatMap((tool) => listOf(tool['functionDeclarations'] ?? [tool]));
+    const all = listOf(body['tools']).flatMap((tool) =>
+      listOf(tool['functionDeclarations'] ?? [tool]),
+    );
     const ours = all
       .map((tool) => JSON.stringify(tool))
       .filter((tool) => /c_(?:tally|echo|fail|chart|exit)"/.test(tool));
@@ -138,16 +150,29 @@ export class Talk {
     return ours.join();
   }
 
-  /** The model calls a tool. Resolves with the result in the next request. @param tool its published name */
+  /**
+   * The model calls a tool. Resolves with the result in the next request. @param tool its published
+   * name
+   */
   async call(tool: string, args: object = {}, limitMs = startMs): Promise<ModelResult> {
     const offered = await this.tools();
-    const found = offered.find(({ name }) => name === tool || new RegExp(`[-_]${tool}$`).test(name));
-    assert.ok(found, `the model is not offered ${tool}: ${offered.map(({ name }) => name).join(', ')}`);
+    const found = offered.find(
+      ({ name }) => name === tool || new RegExp(`[-_]${tool}$`).test(name),
+    );
+    assert.ok(
+      found,
+      `the model is not offered ${tool}: ${offered.map(({ name }) => name).join(', ')}`,
+    );
     return await this.callAs(found, args, limitMs);
   }
 
   async callAs(tool: OfferedTool, args: object = {}, limitMs = startMs): Promise<ModelResult> {
-    await this.answer({ kind: 'call', id: `call_${this.tag.slice(5)}_${++this.calls}`, tool, args });
+    await this.answer({
+      kind: 'call',
+      id: `call_${this.tag.slice(5)}_${++this.calls}`,
+      tool,
+      args,
+    });
     const { protocol, body } = await this.next(limitMs);
     return resultOf(protocol.news(body));
   }

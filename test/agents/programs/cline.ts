@@ -9,7 +9,8 @@ export const cline: AgentProgram = {
   start: (_, prompt) => ({ args: ['-P', 'openai-compatible', '-m', 'scripted', prompt], env: {} }),
   limits: {
     change: 'it lists the tools once',
-    crash: 'a process of its own that it leaves behind keeps the connection, so that the idle limit ends the instance',
+    crash:
+      'a process of its own that it leaves behind keeps the connection, so that the idle limit ends the instance',
   },
 };
 
@@ -38,7 +39,11 @@ function settleModel({ home, modelUrl }: Around, write: WriteFile): void {
     lastUsedProvider: 'openai-compatible',
     modes: {},
     providers: {
-      'openai-compatible': { settings, updatedAt: '2026-01-01T00:00:00.000Z', tokenSource: 'manual' },
+      'openai-compatible': {
+        settings,
+        updatedAt: '2026-01-01T00:00:00.000Z',
+        tokenSource: 'manual',
+      },
     },
   });
 }

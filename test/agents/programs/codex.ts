@@ -21,7 +21,11 @@ export const codexOf2026: AgentProgram = {
   settle: (around, write) => settleModel(around, write, ['[features]', 'mcp_2026_07_28 = true']),
 };
 
-function settleModel({ folder, home, modelUrl }: Around, write: WriteFile, more: readonly string[] = []): void {
+function settleModel(
+  { folder, home, modelUrl }: Around,
+  write: WriteFile,
+  more: readonly string[] = [],
+): void {
   write(
     path.join(home, '.codex', 'config.toml'),
     [

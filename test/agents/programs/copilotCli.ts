@@ -6,7 +6,10 @@ export const copilotCli: AgentProgram = {
   title: 'Copilot CLI',
   entries: 'copilot-cli',
   settle: ({ folder, home }, write) => {
-    write(path.join(home, '.copilot', 'config.json'), { trusted_folders: [folder], trustedFolders: [folder] });
+    write(path.join(home, '.copilot', 'config.json'), {
+      trusted_folders: [folder],
+      trustedFolders: [folder],
+    });
   },
   start: ({ home, modelUrl }, prompt) => ({
     args: ['-p', prompt, '--allow-all-tools', '--no-color', '--log-dir', path.join(home, 'logs')],

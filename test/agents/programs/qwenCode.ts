@@ -17,7 +17,11 @@ export const qwenCode: AgentProgram = {
   },
   start: ({ modelUrl }, prompt) => ({
     args: ['--yolo', '-p', prompt],
-    env: { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_MODEL: 'qwen3-vl-plus' },
+    env: {
+      OPENAI_API_KEY: 'scripted',
+      OPENAI_BASE_URL: `${modelUrl}/v1`,
+      OPENAI_MODEL: 'qwen3-vl-plus',
+    },
   }),
   limits: { change: 'it lists the tools once' },
 };

@@ -1,7 +1,7 @@
 /**
- * Clients of a Streamable HTTP endpoint in the style of the editor. Every message is a separate POST, the answer is
- * an event or JSON, and a GET receives the server's own messages. The editor uses `fetch`. `node:http` costs a client
- * least, so its figures show the other side.
+ * Clients of a Streamable HTTP endpoint in the style of the editor. Every message is a separate
+ * POST, the answer is an event or JSON, and a GET receives the server's own messages. The editor
+ * uses `fetch`. `node:http` costs a client least, so its figures show the other side.
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 
@@ -11,8 +11,8 @@ export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * It speaks the older HTTP+SSE. All answers arrive on the stream of a GET, and its first event contains the address
-   * for POST.
+   * It speaks the older HTTP+SSE. All answers arrive on the stream of a GET, and its first event
+   * contains the address for POST.
    */
   readonly isLegacy?: true;
 }
@@ -62,7 +62,8 @@ export class HttpClient {
 
   async ask(method: string, params: Json = {}): Promise<Json> {
     const id = this.nextId++;
-    const streamed = this.endpoint.isLegacy && new Promise<Json>((resolve) => this.waiting.set(id, resolve));
+    const streamed =
+      this.endpoint.isLegacy && new Promise<Json>((resolve) => this.waiting.set(id, resolve));
     const isModern = this.era === 'modern';
     const said = isModern ? { ...params, _meta: modernMeta } : params;
     const {
@@ -74,10 +75,14 @@ export class HttpClient {
       isModern ? modernHeaders(method, params) : {},
     );
     this.session ??= session;
-    const message = streamed ? await streamed : messagesOf(body).find((candidate) => candidate['id'] === id);
+    const message = streamed
+      ? await streamed
+      : messagesOf(body).find((candidate) => candidate['id'] === id);
     const status = told === 202 && streamed ? 200 : told;
-    if (status !== 200 || !message) throw new Error(`${method}: status ${status}, ${body.slice(0, 200)}`);
-    if (message['error'] !== undefined) throw new Error(`${method}: ${JSON.stringify(message['error'])}`);
+    if (status !== 200 || !message)
+      throw new Error(`${method}: status ${status}, ${body.slice(0, 200)}`);
+    if (message['error'] !== undefined)
+      throw new Error(`${method}: ${JSON.stringify(message['error'])}`);
     return message['result'] as Json;
   }
 
@@ -90,11 +95,18 @@ export class HttpClient {
     return this.ask('tools/list');
   }
 
-  /** Listens to the server's own messages. Resolves when the stream is open. Some gateways have no such stream. */
+  /**
+   * Listens to the server's own messages. Resolves when the stream is open. Some gateways have no
+   * such stream.
+   */
   listen(onMessage: (message: Json) => void): Promise<boolean> {
     if (this.endpoint.isLegacy) return Promise.resolve(true);
     return new Promise((resolve, reject) => {
-      const sent = httpRequest(this.endpoint.url, { method: 'GET', headers: this.headers(), agent: this.agent });
+      const sent = httpRequest(this.endpoint.url, {
+        method: 'GET',
+        headers: this.headers(),
+        agent: this.agent,
+      });
       sent.on('error', reject);
       sent.on('response', (response) => {
         response.on('error', () => {});
@@ -118,28 +130,32 @@ export class HttpClient {
 
   private openLegacy(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sent = httpRequest(this.endpoint.url, { headers: { accept }, agent: this.agent }, (response) => {
-        this.listening = response;
-        let rest = '';
-        response.on('error', () => {});
-        if (response.statusCode !== 200)
-          reject(new Error(`The stream was refused with status ${response.statusCode}.`));
-        response.setEncoding('utf8').on('data', (text: string) => {
-          const frames = (rest + text).split(/\r?\n\r?\n/);
-          rest = frames.pop() ?? '';
-          for (const frame of frames) {
-            const where = /^event: endpoint\r?\ndata: (.*)$/m.exec(frame)?.[1];
-            if (where !== undefined) {
-              this.url = new URL(where.trim(), this.endpoint.url).href;
-              resolve();
+      const sent = httpRequest(
+        this.endpoint.url,
+        { headers: { accept }, agent: this.agent },
+        (response) => {
+          this.listening = response;
+          let rest = '';
+          response.on('error', () => {});
+          if (response.statusCode !== 200)
+            reject(new Error(`The stream was refused with status ${response.statusCode}.`));
+          response.setEncoding('utf8').on('data', (text: string) => {
+            const frames = (rest + text).split(/\r?\n\r?\n/);
+            rest = frames.pop() ?? '';
+            for (const frame of frames) {
+              const where = /^event: endpoint\r?\ndata: (.*)$/m.exec(frame)?.[1];
+              if (where !== undefined) {
+                this.url = new URL(where.trim(), this.endpoint.url).href;
+                resolve();
+              }
+              for (const message of messagesOf(frame)) {
+                this.waiting.get(message['id'])?.(message);
+                this.waiting.delete(message['id']);
+              }
             }
-            for (const message of messagesOf(frame)) {
-              this.waiting.get(message['id'])?.(message);
-              this.waiting.delete(message['id']);
-            }
-          }
-        });
-      });
+          });
+        },
+      );
       sent.on('error', reject);
       sent.end();
     });
@@ -179,7 +195,11 @@ export class HttpClient {
         text += decoder.decode(read.value as Uint8Array, { stream: true });
       }
     }
-    return { status: response.status, session: response.headers.get('mcp-session-id') ?? undefined, body: text };
+    return {
+      status: response.status,
+      session: response.headers.get('mcp-session-id') ?? undefined,
+      body: text,
+    };
   }
 
   private postByNode(body: string, more: Readonly<Record<string, string>>): Promise<Reply> {
@@ -190,19 +210,23 @@ export class HttpClient {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       };
-      const sent = httpRequest(this.url, { method: 'POST', agent: this.agent, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const session = response.headers['mcp-session-id'];
-          resolve({
-            status: response.statusCode ?? 0,
-            session: typeof session === 'string' ? session : undefined,
-            body: text,
+      const sent = httpRequest(
+        this.url,
+        { method: 'POST', agent: this.agent, headers },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const session = response.headers['mcp-session-id'];
+            resolve({
+              status: response.statusCode ?? 0,
+              session: typeof session === 'string' ? session : undefined,
+              body: text,
+            });
           });
-        });
-      });
+        },
+      );
       sent.on('error', reject);
       sent.end(body);
     });
@@ -226,6 +250,7 @@ function modernHeaders(method: string, { name }: Json): Record<string, string> {
 function messagesOf(body: string): Json[] {
   if (body.startsWith('{')) return [JSON.parse(body) as Json];
   const found: Json[] = [];
-  for (const line of body.split('\n')) if (line.startsWith('data: {')) found.push(JSON.parse(line.slice(6)) as Json);
+  for (const line of body.split('\n'))
+    if (line.startsWith('data: {')) found.push(JSON.parse(line.slice(6)) as Json);
   return found;
 }

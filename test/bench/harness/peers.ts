@@ -1,6 +1,6 @@
 /**
- * Other gateways in front of the same server, if the folder in BENCH_PEERS has them in its `node_modules`. Each
- * starts as its documentation says for one stdio server and Streamable HTTP.
+ * Other gateways in front of the same server, if the folder in BENCH_PEERS has them in its
+ * `node_modules`. Each starts as its documentation says for one stdio server and Streamable HTTP.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,15 @@ const kinds: readonly Kind[] = [
     package: 'supergateway',
     args: ({ command, args }, port) => [
       ...['--stdio', [command, ...args].map((word) => `'${word}'`).join(' ')],
-      ...['--outputTransport', 'streamableHttp', '--stateful', '--port', String(port), '--logLevel', 'none'],
+      ...[
+        '--outputTransport',
+        'streamableHttp',
+        '--stateful',
+        '--port',
+        String(port),
+        '--logLevel',
+        'none',
+      ],
     ],
     path: '/mcp',
   },
@@ -71,7 +79,12 @@ const kinds: readonly Kind[] = [
   {
     name: 'mcp-hub',
     package: 'mcp-hub',
-    args: (command, port, run) => ['--config', configOf(command, port, run), '--port', String(port)],
+    args: (command, port, run) => [
+      '--config',
+      configOf(command, port, run),
+      '--port',
+      String(port),
+    ],
     path: '/mcp',
     isLegacy: true,
   },
@@ -111,10 +124,16 @@ export async function startPeers(run: Run, command: ServerCommand): Promise<Peer
     child.on('error', () => {});
     children.push({ child, ...run.track({ kill: () => child.kill('SIGKILL') }) });
     const { path, isLegacy } = kind;
-    const endpoint: Endpoint = { url: `http://127.0.0.1:${port}${path}`, headers: {}, ...(isLegacy && { isLegacy }) };
+    const endpoint: Endpoint = {
+      url: `http://127.0.0.1:${port}${path}`,
+      headers: {},
+      ...(isLegacy && { isLegacy }),
+    };
     const tool = await toolOf(endpoint, child);
     if (tool === undefined)
-      notes.push(`${kind.name} not measured: it did not list the tool within ${startLimitMs / 1000} s`);
+      notes.push(
+        `${kind.name} not measured: it did not list the tool within ${startLimitMs / 1000} s`,
+      );
     else ready.push({ name: kind.name, endpoint, tool });
   }
   return {
@@ -129,7 +148,9 @@ export async function startPeers(run: Run, command: ServerCommand): Promise<Peer
 function binOf(folder: string): string | undefined {
   const manifest = join(folder, 'package.json');
   if (!existsSync(manifest)) return undefined;
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin?: string | Record<string, string> };
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    bin?: string | Record<string, string>;
+  };
   const path = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0];
   return path === undefined ? undefined : join(folder, path);
 }

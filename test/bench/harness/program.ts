@@ -1,4 +1,6 @@
-/** The bench's side of a program in a separate process: start, requests over Node's channel, end. */
+/**
+ * The bench's side of a program in a separate process: start, requests over Node's channel, end.
+ */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Answer, Question } from './served.js';
@@ -11,7 +13,10 @@ export interface ProgramOptions {
 
 export class Program {
   private nextId = 1;
-  private readonly waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  private readonly waiting = new Map<
+    number,
+    { resolve(value: unknown): void; reject(error: Error): void }
+  >();
   private readonly tracked: { release(): void };
 
   private constructor(
@@ -29,7 +34,11 @@ export class Program {
     });
   }
 
-  static async start(run: Run, name: string, { execArgv = [], env = {} }: ProgramOptions = {}): Promise<Program> {
+  static async start(
+    run: Run,
+    name: string,
+    { execArgv = [], env = {} }: ProgramOptions = {},
+  ): Promise<Program> {
     const child = fork(await run.program(name), [], {
       cwd: root,
       env: { ...run.env, ...env },
@@ -77,7 +86,11 @@ export class Program {
 
 function profiling({ options: { profile } }: Run, name: string): string[] {
   if (profile === undefined) return [];
-  return ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`];
+  return [
+    '--cpu-prof',
+    `--cpu-prof-dir=${profile}`,
+    `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
+  ];
 }
 
 /** For the duration of `use`. */

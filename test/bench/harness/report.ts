@@ -1,6 +1,7 @@
 /**
- * The findings of a bench, as rows of one table for each rule: our figure, the base of the same run, the measured
- * value, the rule's target, and the verdict. Pure but for `print`. A missed target is not a failure.
+ * The findings of a bench, as rows of one table for each rule: our figure, the base of the same
+ * run, the measured value, the rule's target, and the verdict. Pure but for `print`. A missed
+ * target is not a failure.
  */
 import { times } from './figures.js';
 
@@ -40,7 +41,15 @@ export interface Limit {
   readonly write: (value: number) => string;
 }
 
-export function limited({ what, ours, base = '', value, limit, bound = 'atMost', write }: Limit): Row {
+export function limited({
+  what,
+  ours,
+  base = '',
+  value,
+  limit,
+  bound = 'atMost',
+  write,
+}: Limit): Row {
   const sign = bound === 'atMost' ? '≤' : '≥';
   const met = bound === 'atMost' ? value <= limit : value >= limit;
   return { what, ours, base, measured: write(value), target: `${sign} ${write(limit)}`, met };
@@ -52,7 +61,14 @@ export function ratio(
   { ours, base }: { readonly ours: number; readonly base: number },
   { limit, write }: { readonly limit: number; readonly write: (value: number) => string },
 ): Row {
-  return limited({ what, ours: write(ours), base: write(base), value: ours / base, limit, write: times });
+  return limited({
+    what,
+    ours: write(ours),
+    base: write(base),
+    value: ours / base,
+    limit,
+    write: times,
+  });
 }
 
 /** A condition that must hold. `found` is the observation. */
@@ -71,7 +87,9 @@ function render({ rule, title, rows, notes }: Findings): string {
     row.target,
     row.met === undefined ? '' : row.met ? 'met' : 'missed',
   ]);
-  const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = heads.map((head, column) =>
+    Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
   const line = (row: readonly string[]): string =>
     row
       .map((cell, column) =>
@@ -107,6 +125,8 @@ export function printSummary(all: readonly Findings[]): void {
   const missed = judged.filter(({ row }) => row.met === false);
   process.stdout.write(`${judged.length - missed.length} of ${judged.length} targets met.\n`);
   for (const { rule, row } of missed) {
-    process.stdout.write(`  missed  ${rule}  ${row.what}: ${row.measured || row.ours}, target ${row.target}\n`);
+    process.stdout.write(
+      `  missed  ${rule}  ${row.what}: ${row.measured || row.ours}, target ${row.target}\n`,
+    );
   }
 }

@@ -1,11 +1,19 @@
 /**
- * One run of the bench: its folder, the product built in it, and all its processes. Every process of a run has the
- * run's mark in its environment, servers and their children included. So the run can find the remaining processes and
- * end them.
+ * One run of the bench: its folder, the product built in it, and all its processes. Every process
+ * of a run has the run's mark in its environment, servers and their children included. So the run
+ * can find the remaining processes and end them.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -104,20 +112,39 @@ export class Run {
   /** Builds in a copy, so that `dist/` of this folder stays unchanged. */
   private async buildProduct(): Promise<Product> {
     const copy = join(this.folder, 'product');
-    for (const name of ['src', 'esbuild.mjs', 'native.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+    for (const name of [
+      'src',
+      'esbuild.mjs',
+      'native.mjs',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+    ]) {
       cpSync(join(root, name), join(copy, name), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
-    await promisify(execFile)(process.execPath, ['esbuild.mjs', ...(this.readable ? [] : ['--production'])], {
-      cwd: copy,
-    });
+    await promisify(execFile)(
+      process.execPath,
+      ['esbuild.mjs', ...(this.readable ? [] : ['--production'])],
+      {
+        cwd: copy,
+      },
+    );
     const dist = join(copy, 'dist');
     const part = (module: string): string => {
-      const found = readdirSync(join(dist, 'chunks')).find((name) => /^(\w+)-\w+\.js$/.exec(name)?.[1] === module);
-      if (found === undefined) throw new Error(`The build has no part of its own for the module ${module}.`);
+      const found = readdirSync(join(dist, 'chunks')).find(
+        (name) => /^(\w+)-\w+\.js$/.exec(name)?.[1] === module,
+      );
+      if (found === undefined)
+        throw new Error(`The build has no part of its own for the module ${module}.`);
       return join(dist, 'chunks', found);
     };
-    return { dist, engine: part('engine'), offerFiles: part('offerFiles'), guardian: join(dist, 'guardian.js') };
+    return {
+      dist,
+      engine: part('engine'),
+      offerFiles: part('offerFiles'),
+      guardian: join(dist, 'guardian.js'),
+    };
   }
 
   private async buildPrograms(): Promise<string> {

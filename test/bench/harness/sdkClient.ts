@@ -1,4 +1,7 @@
-/** The SDK's client on the stdio of a server, or on Streamable HTTP. Only the requested SDK is loaded. */
+/**
+ * The SDK's client on the stdio of a server, or on Streamable HTTP. Only the requested SDK is
+ * loaded.
+ */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Endpoint, Json } from './httpClient.js';
 import type { ServerCommand } from './servers.js';
@@ -38,8 +41,11 @@ export async function connectSdk(era: Era, server: ServerCommand): Promise<SdkCl
 
 /** The client of the older era, used by most agents. */
 export async function connectSdkByHttp({ url, headers }: Endpoint): Promise<SdkClient> {
-  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-  return connected(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport);
+  const { StreamableHTTPClientTransport } =
+    await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  return connected(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport,
+  );
 }
 
 async function connected(transport: Transport): Promise<SdkClient> {

@@ -6,7 +6,9 @@ export interface Question {
   readonly params: unknown;
 }
 
-export type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };
 
 export type Methods = Readonly<Record<string, (params: never) => unknown>>;
 

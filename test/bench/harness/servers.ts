@@ -23,7 +23,10 @@ function node(script: string, ...args: string[]): ServerCommand {
 
 const packages = join(root, 'node_modules/@modelcontextprotocol');
 
-/** From the registry, started by Node itself, because `npx` would be the greater part of the measured time. */
+/**
+ * From the registry, started by Node itself, because `npx` would be the greater part of the
+ * measured time.
+ */
 export const everything = node(join(packages, 'server-everything/dist/index.js'), 'stdio');
 
 /** @param folder the folder it may read */
@@ -34,7 +37,10 @@ export function filesystem(folder: string): ServerCommand {
 export const memory = node(join(packages, 'server-memory/dist/index.js'));
 
 /** This number of synthetic servers with different tool names. */
-export function numbered(count: number, more: Readonly<Record<string, unknown>> = {}): ServerEntry[] {
+export function numbered(
+  count: number,
+  more: Readonly<Record<string, unknown>> = {},
+): ServerEntry[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `s${index}`,
     ...fixture('raw'),
@@ -45,7 +51,10 @@ export function numbered(count: number, more: Readonly<Record<string, unknown>> 
 /** JSON is YAML. */
 export function configText(entries: readonly ServerEntry[]): string {
   const servers = Object.fromEntries(
-    entries.map(({ id, command, args, more }) => [id, { transport: 'stdio', command, args, ...more }]),
+    entries.map(({ id, command, args, more }) => [
+      id,
+      { transport: 'stdio', command, args, ...more },
+    ]),
   );
   return JSON.stringify({ version: 1, servers }, undefined, 1);
 }

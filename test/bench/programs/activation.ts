@@ -21,7 +21,9 @@ const anything: unknown = new Proxy(function () {}, {
 });
 
 function space(own: Readonly<Record<string, unknown>>): unknown {
-  return new Proxy(own, { get: (target, key) => (key in target ? target[key as string] : anything) });
+  return new Proxy(own, {
+    get: (target, key) => (key in target ? target[key as string] : anything),
+  });
 }
 
 function fileUri(path: string): unknown {
@@ -36,7 +38,10 @@ function editor(folder: string): unknown {
       workspace: space({
         isTrusted: true,
         workspaceFolders: [{ uri, name: 'bench', index: 0 }],
-        getConfiguration: () => ({ get: (_: string, otherwise: unknown) => otherwise, inspect: () => undefined }),
+        getConfiguration: () => ({
+          get: (_: string, otherwise: unknown) => otherwise,
+          inspect: () => undefined,
+        }),
       }),
       lm: space({ tools: [] }),
     }) as object,
@@ -62,12 +67,15 @@ serve({
     return performance.now() - begun;
   },
 
-  /** Milliseconds. `eager`: with every part of the product loaded first, like a bundle in one file. */
+  /**
+   * Milliseconds. `eager`: with every part of the product loaded first, like a bundle in one file.
+   */
   measure({ dist, folder, eager }: { dist: string; folder: string; eager: boolean }) {
     const stub = editor(folder);
     const loader = Module as unknown as Loader;
     const usual = loader._load;
-    loader._load = (request, ...rest) => (request === 'vscode' ? stub : usual.call(loader, request, ...rest));
+    loader._load = (request, ...rest) =>
+      request === 'vscode' ? stub : usual.call(loader, request, ...rest);
     const load = createRequire(__filename);
     const state = { get: () => undefined, keys: () => [], update: () => Promise.resolve() };
     const context = space({

@@ -1,6 +1,6 @@
 /**
- * Bare clients, loaded before the clock runs: the SDK's on stdio, and one that reads and writes lines of JSON without
- * checks. The base of P2, P5, P6 and P7.
+ * Bare clients, loaded before the clock runs: the SDK's on stdio, and one that reads and writes
+ * lines of JSON without checks. The base of P2, P5, P6 and P7.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -20,7 +20,9 @@ async function connect({ command, args }: Command): Promise<Client> {
   const client = new Client({ name: 'bare', version: '0.0.0' });
   open.add(client);
   const env = process.env as Record<string, string>;
-  await client.connect(new StdioClientTransport({ command, args: [...args], env, stderr: 'ignore' }));
+  await client.connect(
+    new StdioClientTransport({ command, args: [...args], env, stderr: 'ignore' }),
+  );
   return client;
 }
 
@@ -63,7 +65,9 @@ class LineClient {
   async connect(): Promise<void> {
     const clientInfo = { name: 'bare', version: '0.0.0' };
     await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+    this.child.stdin?.write(
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`,
+    );
   }
 
   close(): void {
@@ -72,7 +76,10 @@ class LineClient {
 }
 
 serve({
-  /** Milliseconds from the spawn until the tools of each are listed. It does not wait for servers that never answer. */
+  /**
+   * Milliseconds from the spawn until the tools of each are listed. It does not wait for servers
+   * that never answer.
+   */
   async start({ commands, others = [] }: { commands: Command[]; others?: Command[] }) {
     const begun = performance.now();
     for (const other of others) connect(other).catch(() => undefined);

@@ -1,7 +1,8 @@
 /**
- * The base of P3 and P4: a minimal gateway. It is handwritten JSON-RPC over HTTP, one JSON answer a request, with an
- * SDK client on a stdio server behind it. It has no sessions, no events, no limits and no token. In both eras it
- * ignores the metadata of requests. In the modern era it marks each result as complete.
+ * The base of P3 and P4: a minimal gateway. It is handwritten JSON-RPC over HTTP, one JSON answer a
+ * request, with an SDK client on a stdio server behind it. It has no sessions, no events, no limits
+ * and no token. In both eras it ignores the metadata of requests. In the modern era it marks each
+ * result as complete.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +32,10 @@ async function answer({ method, params = {} }: RpcRequest): Promise<unknown> {
     case 'tools/list':
       return { ...complete, ...(await client.list()) };
     case 'tools/call':
-      return { ...complete, ...(await client.call(params['name'] as string, params['arguments'] as Json)) };
+      return {
+        ...complete,
+        ...(await client.call(params['name'] as string, params['arguments'] as Json)),
+      };
     default:
       throw new Error(`Unknown method ${method}`);
   }
@@ -56,7 +60,10 @@ const server = createServer((request, response) => {
     );
     function end(outcome: object): void {
       const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...outcome });
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      });
       response.end(body);
     }
   });

@@ -1,5 +1,6 @@
 /**
- * The client's side of P3 and P4, equal on every way to a server: the SDK's on stdio, or HTTP in the editor's style.
+ * The client's side of P3 and P4, equal on every way to a server: the SDK's on stdio, or HTTP in
+ * the editor's style.
  */
 import { HttpClient, type ClientKind, type Endpoint, type Json } from '../harness/httpClient.js';
 import { connectSdk, connectSdkByHttp, type Era } from '../harness/sdkClient.js';
@@ -19,7 +20,8 @@ interface Call {
   readonly calls: number;
 }
 
-let quieten = (): Promise<{ calls: number; failures: string[] }> => Promise.resolve({ calls: 0, failures: [] });
+let quieten = (): Promise<{ calls: number; failures: string[] }> =>
+  Promise.resolve({ calls: 0, failures: [] });
 
 const ways = new Map<string, Way>();
 
@@ -34,7 +36,17 @@ serve({
     ways.set(name, await connectSdk(era, command));
   },
 
-  async http({ name, endpoint, kind, era }: { name: string; endpoint: Endpoint; kind: ClientKind; era?: Era }) {
+  async http({
+    name,
+    endpoint,
+    kind,
+    era,
+  }: {
+    name: string;
+    endpoint: Endpoint;
+    kind: ClientKind;
+    era?: Era;
+  }) {
     if (kind === 'SDK') return void ways.set(name, await connectSdkByHttp(endpoint));
     const client = new HttpClient(endpoint, kind, era);
     if (era === 'modern') return void ways.set(name, client);
@@ -96,7 +108,13 @@ serve({
   },
 
   /** Calls a second with this number in flight, each by the next of these ways. */
-  async rateOver({ ways: names, tool, arguments: args, calls, inFlight }: Call & { ways: string[]; inFlight: number }) {
+  async rateOver({
+    ways: names,
+    tool,
+    arguments: args,
+    calls,
+    inFlight,
+  }: Call & { ways: string[]; inFlight: number }) {
     const all = names.map((name) => bound(name).call);
     let left = calls;
     const lane = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Clients that watch their toolsets like the editor: a session and a listening stream each, and a list after each
- * change.
+ * Clients that watch their toolsets like the editor: a session and a listening stream each, and a
+ * list after each change.
  */
 import { HttpClient, type Endpoint } from '../harness/httpClient.js';
 import { now, serve } from '../harness/served.js';
@@ -36,7 +36,8 @@ serve({
   /** Resolves when each of these has listed after a change. */
   async changes({ toolsets }: { toolsets: string[] }): Promise<Record<string, Seen>> {
     const wanted = toolsets.map((toolset) => watches.get(toolset));
-    while (wanted.some((watch) => watch?.seen.length === 0)) await new Promise<void>((resolve) => (noticed = resolve));
+    while (wanted.some((watch) => watch?.seen.length === 0))
+      await new Promise<void>((resolve) => (noticed = resolve));
     return Object.fromEntries(
       toolsets.map((toolset) => [toolset, watches.get(toolset)?.seen.at(-1)] as [string, Seen]),
     );

@@ -1,4 +1,7 @@
-/** The product's own engine (host, connector, gateway) from the production build, as in the editor's extension host. */
+/**
+ * The product's own engine (host, connector, gateway) from the production build, as in the editor's
+ * extension host.
+ */
 import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
@@ -52,7 +55,9 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
   const load = createRequire(__filename);
   // As part of the product, it shares with the engine what it has found out about the tools.
   const reading =
-    kept === undefined ? undefined : (load(product.offerFiles) as typeof offerFilesModule).OfferFiles.open(kept, fail);
+    kept === undefined
+      ? undefined
+      : (load(product.offerFiles) as typeof offerFilesModule).OfferFiles.open(kept, fail);
   const { createEngine } = load(product.engine) as typeof engineModule;
   const offers = await reading;
   return createEngine({
@@ -103,7 +108,8 @@ function untilPublished(ids: readonly string[], from: number): Promise<Record<st
   return new Promise((resolve) => {
     const look = (): void => {
       const at = now() - from;
-      for (const { id, tools } of host.catalogue.toolsets) if (tools.length > 0) published[id] ??= at;
+      for (const { id, tools } of host.catalogue.toolsets)
+        if (tools.length > 0) published[id] ??= at;
       if (ids.some((id) => published[id] === undefined)) return;
       subscription.dispose();
       resolve(published);
@@ -123,13 +129,16 @@ function heldUp(): number {
 }
 
 serve({
-  /** Does the extension's whole work for a known config file. The time includes loading the engine. */
+  /**
+   * Does the extension's whole work for a known config file. The time includes loading the engine.
+   */
   async start(given: Start) {
     const { text, publishing } = given;
     const begun = now();
     engine = await create(given);
     // It is written on request, because it would otherwise fall into the turn of another.
-    if (given.record) record = new CallFile(given.record, { ...clock, after: () => ({ dispose: () => {} }) }, fail);
+    if (given.record)
+      record = new CallFile(given.record, { ...clock, after: () => ({ dispose: () => {} }) }, fail);
     engine.recorder.onDidRecord((lines) => record?.note(lines));
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);
@@ -161,7 +170,15 @@ serve({
   },
 
   /** A call past the gateway, by a conversation of the bench's choice. */
-  async call({ toolset, tool, conversation }: { toolset: string; tool: string; conversation: string }) {
+  async call({
+    toolset,
+    tool,
+    conversation,
+  }: {
+    toolset: string;
+    tool: string;
+    conversation: string;
+  }) {
     const { signal } = new AbortController();
     return running().host.call({ toolset, tool, arguments: {}, conversation, signal });
   },
@@ -178,12 +195,22 @@ serve({
   async untilSpare() {
     const { host } = running();
     const isThere = (): boolean =>
-      host.snapshot.servers.some(({ instances }) => instances.some(({ use }) => use.kind === 'spare'));
+      host.snapshot.servers.some(({ instances }) =>
+        instances.some(({ use }) => use.kind === 'spare'),
+      );
     if (!isThere()) await nextEvent(host.onDidChange, isThere);
   },
 
   /** Milliseconds of one call past the gateway. */
-  async timedCall({ toolset, tool, conversation }: { toolset: string; tool: string; conversation: string }) {
+  async timedCall({
+    toolset,
+    tool,
+    conversation,
+  }: {
+    toolset: string;
+    tool: string;
+    conversation: string;
+  }) {
     const begun = performance.now();
     const outcome = await running().host.call({
       toolset,
@@ -192,7 +219,8 @@ serve({
       conversation,
       signal: new AbortController().signal,
     });
-    if (outcome.kind !== 'result' || outcome.result.isError) throw new Error(JSON.stringify(outcome));
+    if (outcome.kind !== 'result' || outcome.result.isError)
+      throw new Error(JSON.stringify(outcome));
     return performance.now() - begun;
   },
 

@@ -1,4 +1,6 @@
-/** Starts a server and ends it again, through the product's connector or with only the SDK's client. */
+/**
+ * Starts a server and ends it again, through the product's connector or with only the SDK's client.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -15,7 +17,10 @@ interface Case {
 
 let connector: ReturnType<typeof createConnector> | undefined;
 
-async function start(guardianScript: string, { command, args, mark }: Case): Promise<{ close(): Promise<void> }> {
+async function start(
+  guardianScript: string,
+  { command, args, mark }: Case,
+): Promise<{ close(): Promise<void> }> {
   connector ??= createConnector({
     env: process.env,
     clock: systemClock,

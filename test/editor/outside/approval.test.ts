@@ -8,7 +8,8 @@ import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 /**
- * The limit for a server to start in a new window and for the old server to end, on a busy machine, in milliseconds.
+ * The limit for a server to start in a new window and for the old server to end, on a busy machine,
+ * in milliseconds.
  */
 const startLimit = 60_000;
 
@@ -33,12 +34,16 @@ describe('approval of a window', () => {
 
   const untilTools = (expected: readonly string[]): Promise<unknown> =>
     window.waitFor(
-      ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => /^mcp_(alpha|beta)_/.test(name)),
+      ({ lm }) =>
+        lm.tools.map(({ name }) => name).filter((name) => /^mcp_(alpha|beta)_/.test(name)),
       (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
     );
 
   const approve = (server: string): Promise<void> =>
-    window.evaluate((api, id) => void api.commands.executeCommand('mcpToolsets.approve', id), server);
+    window.evaluate(
+      (api, id) => void api.commands.executeCommand('mcpToolsets.approve', id),
+      server,
+    );
 
   it('A command that names a server shows the launch before it approves it', async () => {
     const dialog = window.page.locator('.monaco-dialog-box');
@@ -67,7 +72,8 @@ describe('approval of a window', () => {
     await untilTools(['mcp_alpha_echo', 'mcp_alpha_pid']);
     await window.page.getByText('1 to approve').waitFor();
     // The tools are there before the new server, and the old one may take a moment to end.
-    const isOneNew = (): boolean => servers().length === 1 && servers().every(({ pid }) => pid !== old?.pid);
+    const isOneNew = (): boolean =>
+      servers().length === 1 && servers().every(({ pid }) => pid !== old?.pid);
     assert.ok(await waitUntil(isOneNew, startLimit), JSON.stringify(servers()));
   });
 });

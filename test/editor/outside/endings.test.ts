@@ -1,4 +1,6 @@
-/** No process is left when a window closes or reloads, or when its extension host is killed (X5). */
+/**
+ * No process is left when a window closes or reloads, or when its extension host is killed (X5).
+ */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { waitUntil } from '../../support/editor/processes.ts';

@@ -1,5 +1,6 @@
 /**
- * `{ secret: NAME }` in a real window (C2, E4): the question, the receiver of the value, and no clear text anywhere.
+ * `{ secret: NAME }` in a real window (C2, E4): the question, the receiver of the value, and no
+ * clear text anywhere.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +11,11 @@ import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 const limit = 60_000;
-const [first, second, made] = ['canary-first-5ca1ab1e', 'canary-second-5ca1ab1e', 'canary-made-5ca1ab1e'];
+const [first, second, made] = [
+  'canary-first-5ca1ab1e',
+  'canary-second-5ca1ab1e',
+  'canary-made-5ca1ab1e',
+];
 const canary = /canary-[a-z]+-5ca1ab1e/;
 
 describe('secrets entered by a person', () => {
@@ -21,7 +26,11 @@ describe('secrets entered by a person', () => {
 
   before(async () => {
     editor = await startEditor({
-      settings: { 'mcpToolsets.trace': true, 'chat.tools.global.autoApprove': true, 'files.autoSave': 'off' },
+      settings: {
+        'mcpToolsets.trace': true,
+        'chat.tools.global.autoApprove': true,
+        'files.autoSave': 'off',
+      },
     });
     window = await editor.openWindow(copy.path);
     await window.approveCalls();
@@ -42,10 +51,15 @@ describe('secrets entered by a person', () => {
               .filter(({ source }) => source === 'MCP Toolsets')
               .map(({ code }) => String((code as { value: unknown }).value))
           : [],
-      (codes) => JSON.stringify(codes.filter((code) => code.endsWith('-unset')).sort()) === JSON.stringify(expected),
+      (codes) =>
+        JSON.stringify(codes.filter((code) => code.endsWith('-unset')).sort()) ===
+        JSON.stringify(expected),
     );
 
-  /** Applies the quick fix of a problem like a click on the light bulb: its edit first, and then its command. */
+  /**
+   * Applies the quick fix of a problem like a click on the light bulb: its edit first, and then its
+   * command.
+   */
   const enterByQuickFix = (code: string): Promise<void> =>
     window.evaluate(
       async (api, [path, wanted]) => {
@@ -64,7 +78,10 @@ describe('secrets entered by a person', () => {
         const action = actions.find(({ title }) => title.startsWith('Enter the value of'));
         if (!action?.command) throw new Error(actions.map(({ title }) => title).join());
         if (action.edit) throw new Error('The file is changed before the value is entered.');
-        void api.commands.executeCommand(action.command.command, ...(action.command.arguments ?? []));
+        void api.commands.executeCommand(
+          action.command.command,
+          ...(action.command.arguments ?? []),
+        );
       },
       [file, code] as const,
     );
@@ -134,7 +151,9 @@ describe('secrets entered by a person', () => {
 
   it('Set Secret… replaces a secret and restarts only the servers that use it', async () => {
     const [kept, unset] = [await window.invokeTool('mcp_kept_pid'), servers()];
-    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.setSecret', 'KEPT_TOKEN'));
+    await window.evaluate(
+      ({ commands }) => void commands.executeCommand('mcpToolsets.setSecret', 'KEPT_TOKEN'),
+    );
     await answer(second);
     await untilGiven('mcp_kept_env', `key ${second}`);
     assert.notEqual(await window.invokeTool('mcp_kept_pid'), kept);
@@ -147,15 +166,26 @@ describe('secrets entered by a person', () => {
     await untilGiven('mcp_kept_env', `key ${second}`);
     await untilGiven('mcp_unset_env', `${made}!`);
     await problems([]);
-    assert.equal(await window.page.locator('.quick-input-widget input[type="password"]').isVisible(), false);
+    assert.equal(
+      await window.page.locator('.quick-input-widget input[type="password"]').isVisible(),
+      false,
+    );
   });
 
   // The core tests cover server logs, because this form of the editor writes no log files.
   it('A secret is in no file, problem or row in clear (E4)', async () => {
-    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
-    await window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'kept' }).first().waitFor();
+    await window.evaluate(
+      ({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'),
+    );
+    await window.page
+      .locator('.part.sidebar .monaco-list-row', { hasText: 'kept' })
+      .first()
+      .waitFor();
     assert.doesNotMatch(await window.page.content(), canary);
-    assert.doesNotMatch(await window.evaluate(({ languages }) => JSON.stringify(languages.getDiagnostics())), canary);
+    assert.doesNotMatch(
+      await window.evaluate(({ languages }) => JSON.stringify(languages.getDiagnostics())),
+      canary,
+    );
     const paths = [editor.dataDir, copy.path].flatMap((root) =>
       readdirSync(root, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

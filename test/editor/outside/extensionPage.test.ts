@@ -1,4 +1,7 @@
-/** The pages a person reads in the editor: the page of the installed extension, and its documentation. */
+/**
+ * The pages a person reads in the editor: the page of the installed extension, and its
+ * documentation.
+ */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
@@ -19,20 +22,29 @@ describe('the pages of the installed extension', () => {
   after(() => editor.close());
 
   const run = (id: string, ...given: unknown[]): Promise<void> =>
-    window.evaluate(async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)), { id, given });
+    window.evaluate(
+      async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)),
+      { id, given },
+    );
 
   const heading = async (text: string): Promise<void> =>
     await window.page.locator(inWebview(`h1:text-is("${text}")`)).waitFor();
 
   it('The extension page shows no broken picture, no dead link and no instruction for developers', async () => {
     await run('workbench.extensions.search', '@installed MCP Toolsets');
-    await window.page.locator('.extensions-list .monaco-list-row[aria-label^="MCP Toolsets"]').click();
+    await window.page
+      .locator('.extensions-list .monaco-list-row[aria-label^="MCP Toolsets"]')
+      .click();
     await heading('MCP Toolsets');
     await window.screenshot('extension-page');
     const body = window.page.locator(inWebview('body'));
     await body.locator('h2:text-is("Documentation")').waitFor();
     assert.deepEqual(await body.locator('a:not([href]):not([id])').allTextContents(), []);
-    assert.equal(await body.locator('img').count(), 0, 'the editor removes the address of each picture that is packed');
+    assert.equal(
+      await body.locator('img').count(),
+      0,
+      'the editor removes the address of each picture that is packed',
+    );
     assert.doesNotMatch((await body.textContent()) ?? '', /npm ci|<!--/);
   });
 

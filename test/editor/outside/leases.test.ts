@@ -1,6 +1,6 @@
 /**
- * Leases of real conversations over a reload of the window (L2). The conversation keeps its id, its instance ends
- * with the window, and the next call has a new one.
+ * Leases of real conversations over a reload of the window (L2). The conversation keeps its id, its
+ * instance ends with the window, and the next call has a new one.
  */
 import assert from 'node:assert/strict';
 import { AgentWindow } from '../../support/editor/agentWindow.ts';
@@ -58,7 +58,8 @@ describe('leases over a reload', () => {
     }
     const hover = window.page.locator('.workbench-hover', { hasText: 'conversation ' });
     const away = window.page.locator('.part.statusbar');
-    // The editor shows no hover for a row that changes under the pointer, as when the chat gets its title.
+    // The editor shows no hover for a row that changes under the pointer, as when the chat gets its
+    // title.
     do {
       await away.hover();
       await lease.hover();
@@ -92,7 +93,8 @@ describe('leases over a reload', () => {
     );
     assert.equal(await leaseholder(), holder);
     await window.screenshot('lease-after-reload');
-    for (const pid of instances()) assert.ok(!before.includes(pid), 'an instance outlived its window');
+    for (const pid of instances())
+      assert.ok(!before.includes(pid), 'an instance outlived its window');
   });
 
   it('A request of an app from before the reload is refused, and an app opened now works (G8)', async () => {

@@ -1,4 +1,7 @@
-/** A window without a folder (C5): the user's own servers work there, and other features report the missing folder. */
+/**
+ * A window without a folder (C5): the user's own servers work there, and other features report the
+ * missing folder.
+ */
 import { join } from 'node:path';
 import { repoRoot } from '../../support/npm.mjs';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';

@@ -1,4 +1,7 @@
-/** In the second window of a workspace, tools are there before their server, and a call waits for it (P8). */
+/**
+ * In the second window of a workspace, tools are there before their server, and a call waits for it
+ * (P8).
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +28,14 @@ describe('toolsets of an earlier window', () => {
 
   const prepare = async (): Promise<void> => {
     await window.approveCalls();
-    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
+    await window.evaluate(
+      ({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'),
+    );
   };
-  const tell = (told: object): void => writeFileSync(join(copy.path, 'told.json'), JSON.stringify(told));
-  const starts = (): number => readFileSync(join(copy.path, 'starts'), 'utf8').trim().split('\n').length;
+  const tell = (told: object): void =>
+    writeFileSync(join(copy.path, 'told.json'), JSON.stringify(told));
+  const starts = (): number =>
+    readFileSync(join(copy.path, 'starts'), 'utf8').trim().split('\n').length;
   const row = (): ReturnType<EditorWindow['page']['locator']> =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'told' }).first();
   const untilTools = (expected: readonly string[]): Promise<unknown> =>
@@ -61,8 +68,8 @@ describe('toolsets of an earlier window', () => {
 
   it('Toolsets of an earlier window are there in a parallel window too, and then match the server', async () => {
     tell({ hold: true });
-    // The editor gives a second window of a folder another storage. A reload gets the other storage too if the old
-    // window ends slowly.
+    // The editor gives a second window of a folder another storage. A reload gets the other storage
+    // too if the old window ends slowly.
     window = await editor.openWindow(copy.path);
     await prepare();
     await row().filter({ hasText: 'remembered' }).waitFor();

@@ -8,7 +8,10 @@ import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 import { freePort } from '../../support/freePort.ts';
 
-/** Runs in the page: every value of every store of the browser. It is text, because the page lacks our types. */
+/**
+ * Runs in the page: every value of every store of the browser. It is text, because the page lacks
+ * our types.
+ */
 const readStores = `(async () => {
   const databases = await indexedDB.databases();
   const settled = (request) => new Promise((resolve, reject) => {
@@ -55,7 +58,9 @@ describe('secrets in a window (E4)', () => {
     await editor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     window = await editor.openWindow(copy.path);
     await window.approveCalls();
-    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
+    await window.evaluate(
+      ({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'),
+    );
   });
 
   after(async () => {
@@ -68,7 +73,9 @@ describe('secrets in a window (E4)', () => {
 
   /** Looks in the notification centre, because a controlled editor shows no toasts. */
   async function untilQuestion(text: string): Promise<ReturnType<EditorWindow['page']['locator']>> {
-    const question = window.page.locator('.notifications-center .notification-list-item', { hasText: text });
+    const question = window.page.locator('.notifications-center .notification-list-item', {
+      hasText: text,
+    });
     await window.waitFor(
       ({ commands }) => void commands.executeCommand('notifications.showList'),
       () => true,
@@ -88,11 +95,15 @@ describe('secrets in a window (E4)', () => {
     await window.page.getByText('3 to approve').waitFor();
     await untilQuestion('3 MCP servers');
     assert.deepEqual(found(await shown()), []);
-    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.reviewPending'));
+    await window.evaluate(
+      ({ commands }) => void commands.executeCommand('mcpToolsets.reviewPending'),
+    );
     const question = await untilQuestion('Let these 3 MCP servers start?');
     const review = await window.waitFor(
       ({ workspace }) =>
-        workspace.textDocuments.flatMap((doc) => (doc.uri.scheme === 'mcp-toolsets-approval' ? [doc.getText()] : [])),
+        workspace.textDocuments.flatMap((doc) =>
+          doc.uri.scheme === 'mcp-toolsets-approval' ? [doc.getText()] : [],
+        ),
       (texts) => texts.length > 0,
     );
     assert.match(review.join(), /SECRET = •••/);
@@ -116,7 +127,9 @@ describe('secrets in a window (E4)', () => {
       /canary-host/,
       'the agent gets what the tool says',
     );
-    await window.invokeTool('mcp_quotes_stderr', { text: 'token canary-literal-5ca1ab1e is wrong' });
+    await window.invokeTool('mcp_quotes_stderr', {
+      text: 'token canary-literal-5ca1ab1e is wrong',
+    });
     await window.invokeTool('mcp_quotes_fail', { text: 'canary-host-5ca1ab1e' });
     await window.invokeTool('mcp_quotes_content', {});
     for (const server of ['quotes', 'exits', 'far']) {
@@ -127,16 +140,23 @@ describe('secrets in a window (E4)', () => {
       assert.deepEqual(found(await shown()), []);
     }
     await window.screenshot('secrets');
-    const problems = await window.evaluate(({ languages }) => JSON.stringify(languages.getDiagnostics()));
+    const problems = await window.evaluate(({ languages }) =>
+      JSON.stringify(languages.getDiagnostics()),
+    );
     assert.match(problems, /bad token •••/);
     assert.deepEqual(found(problems), []);
   });
 
   it('The endpoint for other agents takes its token from the file and does not show it', async () => {
     const ask = async (path: string, bearer: string): Promise<[number, string]> => {
-      const body = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
+      const body =
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body });
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       return [answer.status, await answer.text()];
     };
     const [status, text] = await ask('/mcp/quotes', token);
@@ -181,7 +201,9 @@ describe('secrets in a window (E4)', () => {
     assert.match(approvals, /"quotes"/);
     assert.deepEqual(found(approvals), []);
 
-    const files = readdirSync(editor.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const files = readdirSync(editor.dataDir, { recursive: true, withFileTypes: true }).filter(
+      (file) => file.isFile(),
+    );
     const paths = files.map((file) => join(file.parentPath, file.name));
     assert.ok(
       paths.some((path) => /artifacts\/mcp\/quotes\/content\//.test(path)),

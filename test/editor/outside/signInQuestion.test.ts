@@ -1,4 +1,7 @@
-/** The question before a sign-in at another site (X7). It is a dialog, and a window with tests in it shows none. */
+/**
+ * The question before a sign-in at another site (X7). It is a dialog, and a window with tests in it
+ * shows none.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +34,9 @@ describe('a sign-in at another site', () => {
             response_types_supported: ['code'],
             code_challenge_methods_supported: ['S256'],
           };
-      response.writeHead(url.startsWith('/.well-known') ? 200 : 401, { 'content-type': 'application/json' });
+      response.writeHead(url.startsWith('/.well-known') ? 200 : 401, {
+        'content-type': 'application/json',
+      });
       response.end(JSON.stringify(metadata));
     });
     listener.listen(0, '127.0.0.1');
@@ -39,7 +44,10 @@ describe('a sign-in at another site', () => {
     origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
     mkdirSync(join(copy.path, '.minds'));
     const entry = `transport: streamable_http, url: '${origin}/mcp'`;
-    writeFileSync(join(copy.path, '.minds/mcp.yaml'), `version: 1\nservers: { other: { ${entry} } }\n`);
+    writeFileSync(
+      join(copy.path, '.minds/mcp.yaml'),
+      `version: 1\nservers: { other: { ${entry} } }\n`,
+    );
     editor = await startEditor({ settings: { 'mcpToolsets.approval': 'trustedWorkspace' } });
     window = await editor.openWindow(copy.path);
   });
@@ -57,13 +65,19 @@ describe('a sign-in at another site', () => {
     const dialog = window.page.locator('.monaco-dialog-box');
     await dialog.getByText(`Sign in at ${page} for the MCP server “other”?`).waitFor();
     const text = await dialog.innerText();
-    for (const part of [`You sign in at: ${page}\n`, `redeemed by: ${origin}\n`, `goes to: ${origin}/mcp\n`]) {
+    for (const part of [
+      `You sign in at: ${page}\n`,
+      `redeemed by: ${origin}\n`,
+      `goes to: ${origin}/mcp\n`,
+    ]) {
       assert.ok(text.includes(part), text);
     }
     await window.page.screenshot({ path: `${editor.options.outputDir}/another-site.png` });
     await window.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    await window.page.locator('.notification-toast', { hasText: 'Signing in to other' }).waitFor({ state: 'hidden' });
+    await window.page
+      .locator('.notification-toast', { hasText: 'Signing in to other' })
+      .waitFor({ state: 'hidden' });
     assert.deepEqual(posts, []);
   });
 });

@@ -17,7 +17,9 @@ describe('the panel of Try Tool', () => {
       ({ lm }) => lm.tools.map(({ name }) => name),
       (names) => names.includes('mcp_shop_order'),
     );
-    await window.evaluate(({ commands }) => commands.executeCommand('mcpToolsets.tryTool', 'shop', 'order'));
+    await window.evaluate(({ commands }) =>
+      commands.executeCommand('mcpToolsets.tryTool', 'shop', 'order'),
+    );
   });
 
   after(async () => {
@@ -27,14 +29,21 @@ describe('the panel of Try Tool', () => {
 
   const inPage = (selector: string) => window.page.locator(inWebview(selector)).first();
   const field = (name: string) =>
-    inPage(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
+    inPage(
+      `.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`,
+    );
   const button = (name: string) => inPage(`button:text-is("${name}")`);
 
-  /** The editor keeps the state of panels over its own reload, but not over a navigation of its page. */
+  /**
+   * The editor keeps the state of panels over its own reload, but not over a navigation of its
+   * page.
+   */
   const reload = () =>
     window.reload(async () => {
       const loaded = window.page.waitForEvent('load', { timeout: 120_000 });
-      await window.evaluate(({ commands }) => void commands.executeCommand('workbench.action.reloadWindow'));
+      await window.evaluate(
+        ({ commands }) => void commands.executeCommand('workbench.action.reloadWindow'),
+      );
       await loaded;
     });
 
@@ -61,7 +70,9 @@ describe('the panel of Try Tool', () => {
     await window.evaluate(async (api) => {
       const shown = api.window.activeTextEditor;
       const text = '{ "name": "Bo", "size": "small", "count": 1, "gift": false }';
-      await shown?.edit((edit) => edit.replace(new api.Range(0, 0, shown.document.lineCount, 0), text));
+      await shown?.edit((edit) =>
+        edit.replace(new api.Range(0, 0, shown.document.lineCount, 0), text),
+      );
       await shown?.document.save();
     });
     await reload();

@@ -1,20 +1,38 @@
 /** The editor's own agent mode calls our tools. Only the language model is scripted. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import {
+  ask,
+  calls,
+  enableAgentMode,
+  forgetRequests,
+  modelRequests,
+  newChat,
+} from '../../support/editor/agentMode.ts';
 import { page } from '../../support/editor/bridge.ts';
-import { entry, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  entry,
+  readConfig,
+  servers,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 const count = calls({ tool: 'mcp_counter_count' });
 
 describe('agent mode', () => {
   before(async () => {
-    await untilTools(['count', 'pid', 'echo', 'structured', 'fail'].map((name) => `mcp_counter_${name}`));
+    await untilTools(
+      ['count', 'pid', 'echo', 'structured', 'fail'].map((name) => `mcp_counter_${name}`),
+    );
     await enableAgentMode();
   });
 
   it('The agent calls a tool and gets its answer', async () => {
-    const { text } = await ask(calls({ tool: 'mcp_counter_echo', input: { text: 'hello from the agent' } }));
+    const { text } = await ask(
+      calls({ tool: 'mcp_counter_echo', input: { text: 'hello from the agent' } }),
+    );
     assert.match(text, /RESULT mcp_counter_echo: .*hello from the agent/);
   });
 
@@ -33,7 +51,8 @@ describe('agent mode', () => {
     await page.click(`${rows}[aria-label^="counter, server"]`);
     await page.click(`${rows}[aria-label^="Instances"]`);
     const instance = `${rows}[aria-label*=", instance, mcp_counter"], ${rows}[aria-label*=", instance, count"]`;
-    // The editor writes a chat to its file some time after the answer, so the other may have no title yet.
+    // The editor writes a chat to its file some time after the answer, so the other may have no
+    // title yet.
     await page.waitFor(instance);
     await page.screenshot('conversations');
     await page.click(`${instance} >> nth=0`);
@@ -48,9 +67,14 @@ describe('agent mode', () => {
 
   it('The agent is notified once of its leased instance and can release it (L3, L5)', async () => {
     await newChat();
-    assert.match((await ask(count)).text, /: 1\b[^]*its own instance of "counter"[^]*mcp_admin_release/);
+    assert.match(
+      (await ask(count)).text,
+      /: 1\b[^]*its own instance of "counter"[^]*mcp_admin_release/,
+    );
     assert.doesNotMatch((await ask(count)).text, /its own instance/);
-    const { text } = await ask(calls({ tool: 'mcp_admin_release', input: { serverId: 'counter' } }));
+    const { text } = await ask(
+      calls({ tool: 'mcp_admin_release', input: { serverId: 'counter' } }),
+    );
     assert.match(text, /has ended/);
     assert.match((await ask(count)).text, /: 1\b/, 'the next call has a fresh one');
   });
@@ -58,7 +82,11 @@ describe('agent mode', () => {
   it("The calls of an agent's turn run in parallel on one instance", async () => {
     await newChat();
     const { text } = await ask(
-      calls([{ tool: 'mcp_counter_count' }, { tool: 'mcp_counter_count' }, { tool: 'mcp_counter_pid' }]),
+      calls([
+        { tool: 'mcp_counter_count' },
+        { tool: 'mcp_counter_count' },
+        { tool: 'mcp_counter_pid' },
+      ]),
     );
     assert.match(text, /: 1\b/);
     assert.match(text, /: 2\b/);
@@ -66,7 +94,11 @@ describe('agent mode', () => {
 
   it('The agent is notified that its state is lost after the death of its instance (X4)', async () => {
     await newChat();
-    const pid = Number(/RESULT mcp_counter_pid: (\d+)/.exec((await ask(calls({ tool: 'mcp_counter_pid' }))).text)?.[1]);
+    const pid = Number(
+      /RESULT mcp_counter_pid: (\d+)/.exec(
+        (await ask(calls({ tool: 'mcp_counter_pid' }))).text,
+      )?.[1],
+    );
     process.kill(pid, 'SIGKILL');
     await until(servers, (running) => running.every((each) => each.pid !== pid), 'its end');
     assert.match((await ask(count)).text, /: 1\b[^]*is gone/);
@@ -78,7 +110,11 @@ describe('agent mode', () => {
     await ask(count);
     const before = (await servers()).map(({ pid }) => pid);
     await writeConfig((await readConfig()).replace('--tools', "--name', 'other', '--tools"));
-    await until(servers, (running) => running.every(({ pid }) => !before.includes(pid)), 'only new processes');
+    await until(
+      servers,
+      (running) => running.every(({ pid }) => !before.includes(pid)),
+      'only new processes',
+    );
     assert.match((await ask(count)).text, /: 1\b/);
   });
 
@@ -104,8 +140,14 @@ describe('agent mode', () => {
   });
 
   it('The agent reads both kinds of content, and an error as an error (V1)', async () => {
-    assert.match((await ask(calls({ tool: 'mcp_counter_structured' }))).text, /RESULT mcp_counter_structured: .+/);
-    assert.match((await ask(calls({ tool: 'mcp_counter_fail', input: { text: 'no luck' } }))).text, /Error: ?no luck/);
+    assert.match(
+      (await ask(calls({ tool: 'mcp_counter_structured' }))).text,
+      /RESULT mcp_counter_structured: .+/,
+    );
+    assert.match(
+      (await ask(calls({ tool: 'mcp_counter_fail', input: { text: 'no luck' } }))).text,
+      /Error: ?no luck/,
+    );
   });
 
   it('100 restarts of 20 servers that shuffle change no byte of the tools for the model (N6)', async () => {
@@ -131,7 +173,9 @@ describe('agent mode', () => {
 
 /** The tools in each request to the model. @param least the number of requests */
 async function offered(names: RegExp, least: number): Promise<string[]> {
-  const ours = (await modelRequests()).map(({ tools }) => JSON.stringify(tools.filter(({ name }) => names.test(name))));
+  const ours = (await modelRequests()).map(({ tools }) =>
+    JSON.stringify(tools.filter(({ name }) => names.test(name))),
+  );
   assert.ok(ours.length > least, String(ours.length));
   return ours;
 }

@@ -1,4 +1,7 @@
-/** Agents outside the editor (G6, G7): the endpoint by its setting, and the entries for other programs. */
+/**
+ * Agents outside the editor (G6, G7): the endpoint by its setting, and the entries for other
+ * programs.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -28,11 +31,14 @@ import {
 const minds = join(homedir(), '.minds');
 const endpoints = join(minds, 'endpoints');
 
-const tokenFile = (): string => join(endpoints, readdirSync(endpoints).find((name) => name.endsWith('.token')) ?? '');
+const tokenFile = (): string =>
+  join(endpoints, readdirSync(endpoints).find((name) => name.endsWith('.token')) ?? '');
 const token = (): string => readFileSync(tokenFile(), 'utf8').trim();
 
 const update = (port: number, target: vscode.ConfigurationTarget): Thenable<void> =>
-  vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', port === 0 ? undefined : port, target);
+  vscode.workspace
+    .getConfiguration('mcpToolsets')
+    .update('endpoint.port', port === 0 ? undefined : port, target);
 
 /** In the person's own settings. */
 async function setPort(port: number): Promise<void> {
@@ -92,7 +98,9 @@ describe('other agents', () => {
     const client = new Client({ name: 'independent', version: '1' });
     clients.push(client);
     const headers = { Authorization: `Bearer ${token()}` };
-    const transport = new StreamableHTTPClientTransport(new URL(url(`/mcp/${toolset}`)), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(url(`/mcp/${toolset}`)), {
+      requestInit: { headers },
+    });
     await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
     return client;
   }
@@ -102,11 +110,16 @@ describe('other agents', () => {
 
   it('By default the window serves agents on a port of the system, which `connect` finds', async () => {
     const address = await until(
-      () => (existsSync(endpoints) ? readdirSync(endpoints).find((name) => name.endsWith('.address')) : undefined),
+      () =>
+        existsSync(endpoints)
+          ? readdirSync(endpoints).find((name) => name.endsWith('.address'))
+          : undefined,
       (name) => name !== undefined,
       'the address',
     );
-    const { pid } = JSON.parse(readFileSync(join(endpoints, address ?? ''), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(readFileSync(join(endpoints, address ?? ''), 'utf8')) as {
+      pid: number;
+    };
     assert.equal(pid, process.pid);
   });
 
@@ -237,7 +250,10 @@ describe('other agents', () => {
     });
 
     it('“Set Up Another Agent” asks for the agent, shows and writes the entry, and the entry connects', async () => {
-      await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
+      await writeFile(
+        mcpJson,
+        '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n',
+      );
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await untilRow('.mcp.json');
       await page.screenshot('agents');
@@ -254,13 +270,21 @@ describe('other agents', () => {
         'the file',
       );
       assert.ok(
-        text.startsWith('{\n  "mcpServers": {\n    "own": { "command": "npx" }, // by hand\n    "mine": {'),
+        text.startsWith(
+          '{\n  "mcpServers": {\n    "own": { "command": "npx" }, // by hand\n    "mine": {',
+        ),
         text,
       );
       assert.ok(![folder(), homedir(), '127.0.0.1'].some((word) => text.includes(word)), text);
-      const { mcpServers } = JSON.parse(text.replace(' // by hand', '')) as { mcpServers: Record<string, Entry> };
+      const { mcpServers } = JSON.parse(text.replace(' // by hand', '')) as {
+        mcpServers: Record<string, Entry>;
+      };
       const before = (await servers()).length;
-      assert.deepEqual(await toolsOf(mcpServers['mine'] ?? assert.fail()), ['add', 'pid', 'mcp_release_mine']);
+      assert.deepEqual(await toolsOf(mcpServers['mine'] ?? assert.fail()), [
+        'add',
+        'pid',
+        'mcp_release_mine',
+      ]);
       assert.equal((await servers()).length, before, 'it is served by the window');
       await page.screenshot('written');
       await rm(mcpJson);
@@ -279,24 +303,35 @@ describe('other agents', () => {
         (written) => written.includes('mcp_admin'),
         'the file',
       );
-      assert.ok(text.startsWith('model = "x" # by hand\n\n[mcp_servers.mine]\ncommand = "node"\n'), text);
+      assert.ok(
+        text.startsWith('model = "x" # by hand\n\n[mcp_servers.mine]\ncommand = "node"\n'),
+        text,
+      );
     });
 
     it('“Set Up Another Agent” shows and approves launches without a question here, because `connect` cannot ask (S1)', async () => {
       const file = join(minds, 'approvals.json');
-      const approved = (): boolean => existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
+      const approved = (): boolean =>
+        existsSync(file) && readFileSync(file, 'utf8').includes('"theirs"');
       const asks = (value: string): Thenable<void> =>
-        vscode.workspace.getConfiguration('mcpToolsets').update('approval', value, vscode.ConfigurationTarget.Global);
+        vscode.workspace
+          .getConfiguration('mcpToolsets')
+          .update('approval', value, vscode.ConfigurationTarget.Global);
       const before = await readConfig();
       try {
         await asks('trustedWorkspace');
-        await writeConfig(`version: 1\nservers:\n  theirs: ${entry('raw.mjs', ['--tools', 'echo'])}\n`);
+        await writeConfig(
+          `version: 1\nservers:\n  theirs: ${entry('raw.mjs', ['--tools', 'echo'])}\n`,
+        );
         await untilTools(['mcp_mine_add', 'mcp_mine_pid', 'mcp_theirs_echo']);
         await rm(gemini, { force: true });
         void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
         await choose('Gemini CLI');
         await until(
-          () => vscode.workspace.textDocuments.some((shown) => /may start then[^]*  command +/.test(shown.getText())),
+          () =>
+            vscode.workspace.textDocuments.some((shown) =>
+              /may start then[^]*  command +/.test(shown.getText()),
+            ),
           Boolean,
           'what would start',
         );
@@ -317,11 +352,17 @@ describe('other agents', () => {
       await answer('Write these 2 entries to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
-        (shown) => shown?.uri.scheme === 'file' && shown.fileName.endsWith('cline_mcp_settings.json') && !shown.isDirty,
+        (shown) =>
+          shown?.uri.scheme === 'file' &&
+          shown.fileName.endsWith('cline_mcp_settings.json') &&
+          !shown.isDirty,
         'the file',
       );
       const { path: where } = document?.uri ?? assert.fail();
-      assert.match(where, /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/);
+      assert.match(
+        where,
+        /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/,
+      );
       const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as {
         mcpServers: Record<string, { command: string; args: string[] }>;
       };
@@ -341,7 +382,8 @@ describe('other agents', () => {
       // It is shown after its save. An earlier picker would lose the focus.
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
-        (shown) => shown?.uri.fsPath === where && !shown.isDirty && shown.getText().includes('mcpServers'),
+        (shown) =>
+          shown?.uri.fsPath === where && !shown.isDirty && shown.getText().includes('mcpServers'),
         'the entries',
       );
       const text = readFileSync(where, 'utf8');

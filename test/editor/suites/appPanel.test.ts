@@ -1,6 +1,6 @@
 /**
- * The app of a result beside *Try Tool* and from `@minds` (G8). It works on the instance of the result, and a hostile
- * app has no effect.
+ * The app of a result beside *Try Tool* and from `@minds` (G8). It works on the instance of the
+ * result, and a hostile app has no effect.
  */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
@@ -47,16 +47,26 @@ describe('the app of a result', () => {
     await tryApp('counter', 'my_show');
     const text = await untilShown(inPanelApp('#text'), /^text Counted 0 times/);
     const pid = /by (\d+)/.exec(text)?.[1];
-    assert.equal(await untilShown(inPanelApp('#structure'), /^structure \{/), `structure {"count":0,"pid":${pid}}`);
+    assert.equal(
+      await untilShown(inPanelApp('#structure'), /^structure \{/),
+      `structure {"count":0,"pid":${pid}}`,
+    );
     await page.click(inPanelApp('#bump'));
     assert.equal(await untilShown(inPanelApp('#answer'), /^bump/), `bump {"count":1,"pid":${pid}}`);
     await page.click(inPanelApp('#count'));
-    assert.equal(await untilShown(inPanelApp('#answer'), /^count/), `count {"count":2,"pid":${pid}}`);
+    assert.equal(
+      await untilShown(inPanelApp('#answer'), /^count/),
+      `count {"count":2,"pid":${pid}}`,
+    );
     await page.click(inPanelApp('#inner'));
     assert.match(await untilShown(inPanelApp('#answer'), /^inner failed/), /no tool "inner"/);
     await page.click(inPanelApp('#link'));
     await page.click(inPanelApp('#bump'));
-    assert.equal(await untilShown(inPanelApp('#answer'), /^bump/), `bump {"count":3,"pid":${pid}}`, 'links do nothing');
+    assert.equal(
+      await untilShown(inPanelApp('#answer'), /^bump/),
+      `bump {"count":3,"pid":${pid}}`,
+      'links do nothing',
+    );
     assert.match(await invoke('mcp_counter_my_count'), /^Counted 1 times/, 'another instance');
     await page.screenshot('app-panel');
   });
@@ -86,7 +96,8 @@ describe('the app of a result', () => {
   });
 
   it('A replaced app sends nothing, and does not see answers for its successor', async () => {
-    const notes = async (): Promise<string[]> => JSON.parse(await invoke('mcp_chatter_c_notes')) as string[];
+    const notes = async (): Promise<string[]> =>
+      JSON.parse(await invoke('mcp_chatter_c_notes')) as string[];
     await vscode.commands.executeCommand('mcpToolsets.tryTool', 'chatter', 'c_count');
     await untilShown(inWebview('h1'), /^c_count$/);
     const times = 8;
@@ -95,7 +106,11 @@ describe('the app of a result', () => {
       await until(notes, (said) => said.includes(String(count)), `a word of page ${count}`);
     }
     const said = await notes();
-    assert.deepEqual([...said], [...said].sort(), 'each is heard before the next, and none after it');
+    assert.deepEqual(
+      [...said],
+      [...said].sort(),
+      'each is heard before the next, and none after it',
+    );
     assert.equal(new Set(said).size, times);
   });
 
@@ -135,7 +150,11 @@ describe('the app of a result', () => {
       await give();
       await untilWaiting(0);
       // The answer of the server comes after the page.
-      await press(inPanelApp('#bump'), inPanelApp('#answer'), new RegExp(`^bump \\{"count":${Number(counted) + 1},`));
+      await press(
+        inPanelApp('#bump'),
+        inPanelApp('#answer'),
+        new RegExp(`^bump \\{"count":${Number(counted) + 1},`),
+      );
       assert.deepEqual(await page.texts(inPanelApp('#structure')), [structure]);
     });
 
@@ -151,7 +170,8 @@ describe('the app of a result', () => {
 
     it('An app leaves nothing after Try Tool was closed', async () => {
       await vscode.window.tabGroups.close(vscode.window.tabGroups.all[0]?.tabs ?? []);
-      const tabs = (): readonly vscode.Tab[] => vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+      const tabs = (): readonly vscode.Tab[] =>
+        vscode.window.tabGroups.all.flatMap((group) => group.tabs);
       await until(tabs, ({ length }) => length === 0, 'no tab');
       await give();
       await untilWaiting(0);
@@ -168,12 +188,19 @@ describe('the app of a result', () => {
     const file = join(folder(), 'rtc.html');
     await writeFile(file, webRtcPage(listener.address().port));
     const before = await readConfig();
-    await writeConfig(`${before}  rtc: ${entry('apps.mjs', ['--page', file], 'tools: { whitelist: [show] }')}\n`);
+    await writeConfig(
+      `${before}  rtc: ${entry('apps.mjs', ['--page', file], 'tools: { whitelist: [show] }')}\n`,
+    );
     try {
       await untilTools([...tools, 'mcp_rtc_show']);
       await tryApp('rtc', 'show');
       const said = await untilShown(inPanelApp('#said'), /^\{/);
-      assert.deepEqual(JSON.parse(said), { early: 'gone', page: 'gone', markup: 'works', frames: 0 });
+      assert.deepEqual(JSON.parse(said), {
+        early: 'gone',
+        page: 'gone',
+        markup: 'works',
+        frames: 0,
+      });
       assert.equal(packets, 0);
     } finally {
       listener.close();
@@ -234,14 +261,18 @@ describe('the app of a result', () => {
     await page.click('.chat-command-button a:has-text("Open App of my_show")');
     await untilShown(inPanelApp('#text', 0), new RegExp(`^text Counted 0 times by ${pid}`));
     await page.click(inPanelApp('#bump', 0));
-    assert.equal(await untilShown(inPanelApp('#answer', 0), /^bump/), `bump {"count":1,"pid":${pid}}`);
+    assert.equal(
+      await untilShown(inPanelApp('#answer', 0), /^bump/),
+      `bump {"count":1,"pid":${pid}}`,
+    );
     await page.screenshot('app-minds');
   });
 });
 
 /**
- * A page that asks a STUN server of this machine, also from each kind of frame with a text from the page. It counts
- * each running frame. A frame with a refused address loads no sooner than earlier frames.
+ * A page that asks a STUN server of this machine, also from each kind of frame with a text from the
+ * page. It counts each running frame. A frame with a refused address loads no sooner than earlier
+ * frames.
  */
 function webRtcPage(port: number): string {
   const ask = `try {
@@ -252,7 +283,9 @@ function webRtcPage(port: number): string {
   } catch { parent.postMessage({ reached: false }, '*'); }`;
   const inner = `<script>${ask}</script>`;
   const text = JSON.stringify(inner).replaceAll('<', '\\u003c');
-  const quoted = JSON.stringify(inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')).replaceAll('<', '\\u003c');
+  const quoted = JSON.stringify(
+    inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
+  ).replaceAll('<', '\\u003c');
   return `<!-- <head> --><script>
     let frames = 0;
     const early = self.RTCPeerConnection ? 'there' : 'gone';

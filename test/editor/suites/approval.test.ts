@@ -1,4 +1,7 @@
-/** Approval (S1) for a person: no server starts before a yes, and the person sees the launches first. */
+/**
+ * Approval (S1) for a person: no server starts before a yes, and the person sees the launches
+ * first.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -23,14 +26,17 @@ const question = '.notifications-center .notification-list-item';
 const stored = (): string[] => {
   const file = join(homedir(), '.minds', 'approvals.json');
   if (!existsSync(file)) return [];
-  const { approvals } = JSON.parse(readFileSync(file, 'utf8')) as { approvals: { server: string }[] };
+  const { approvals } = JSON.parse(readFileSync(file, 'utf8')) as {
+    approvals: { server: string }[];
+  };
   // Other suites have approved others.
   return ['alpha', 'beta'].filter((name) => approvals.some(({ server }) => server === name));
 };
 const inTitle = '.editor-actions .action-label[aria-label="Approve What Is Shown"]';
 const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
 
-const button = (within: string, label: string): string => `${within} .monaco-button:text-is("${label}")`;
+const button = (within: string, label: string): string =>
+  `${within} .monaco-button:text-is("${label}")`;
 
 function untilTexts(selector: string, pattern: RegExp): Promise<string[]> {
   return until(
@@ -70,8 +76,14 @@ function shownDocuments(): vscode.Uri[] {
 }
 
 async function untilReview(): Promise<string[]> {
-  const uris = await until(shownDocuments, (all) => all[0]?.scheme === 'mcp-toolsets-approval', 'a review');
-  return Promise.all(uris.map(async (uri) => (await vscode.workspace.openTextDocument(uri)).getText()));
+  const uris = await until(
+    shownDocuments,
+    (all) => all[0]?.scheme === 'mcp-toolsets-approval',
+    'a review',
+  );
+  return Promise.all(
+    uris.map(async (uri) => (await vscode.workspace.openTextDocument(uri)).getText()),
+  );
 }
 
 describe('approval', () => {
@@ -87,7 +99,11 @@ describe('approval', () => {
     // The editor shows its own notifications during its start.
     const asked = (await page.texts(question)).filter((text) => /wants? to start/.test(text));
     assert.equal(asked.length, 1, asked.join('\n'));
-    assert.deepEqual(await page.texts(`${question} .monaco-text-button`), ['Review…', 'Not Now'], 'nothing unseen');
+    assert.deepEqual(
+      await page.texts(`${question} .monaco-text-button`),
+      ['Review…', 'Not Now'],
+      'nothing unseen',
+    );
     assert.deepEqual(await servers(), []);
     await untilTools([]);
     await untilTexts(rows, /alpha ?waits for approval/);
@@ -118,7 +134,10 @@ describe('approval', () => {
     assert.match(text, /command +node\n/);
     assert.match(text, /argument +--tools\n +argument +echo,pid\n/);
     assert.match(text, /environment +NODE_OPTIONS = "--no-warnings"\n/);
-    assert.match(unfolded(text), /environment +API_TOKEN = •••\n +\(masked, digest [0-9a-f]{64}\)\n/);
+    assert.match(
+      unfolded(text),
+      /environment +API_TOKEN = •••\n +\(masked, digest [0-9a-f]{64}\)\n/,
+    );
     assert.doesNotMatch(text, /not-for-everyone/);
     await untilQuestion(/Let these 2 MCP servers start\?/);
     await page.screenshot('review');
@@ -131,12 +150,18 @@ describe('approval', () => {
     await untilTexts('.statusbar-item', /MCP 2\/2$/);
     await untilNoQuestion();
     await until(shownDocuments, (uris) => uris.length === 0, 'no review');
-    await until(stored, (names) => names.join() === 'alpha,beta', 'the approvals that every command reads');
+    await until(
+      stored,
+      (names) => names.join() === 'alpha,beta',
+      'the approvals that every command reads',
+    );
   });
 
   it('A changed launch asks again, and the approved one serves on', async () => {
     const pid = await invoke('mcp_alpha_pid');
-    await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
+    await writeConfig(
+      original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'),
+    );
     await untilQuestion(/The MCP server “alpha” of \.minds\/mcp\.yaml has changed/);
     await untilProblems(['approval-pending alpha']);
     await untilTexts(rows, /alpha ?2 tools · waits for approval/);
@@ -182,7 +207,9 @@ describe('approval', () => {
     await untilProblems([]);
     await until(shownDocuments, (uris) => uris.length === 0, 'no review');
     await vscode.commands.executeCommand('notifications.clearAll');
-    await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
+    await writeConfig(
+      original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'),
+    );
     await untilQuestion(/The MCP server “alpha” of .* has changed/);
     await page.click(button(question, 'Not Now'));
     await untilNoQuestion();

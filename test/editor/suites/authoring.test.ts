@@ -1,4 +1,7 @@
-/** Writing the config file with only this extension: completion, hover, lenses, outline, quick fixes (E1, E2, E3). */
+/**
+ * Writing the config file with only this extension: completion, hover, lenses, outline, quick fixes
+ * (E1, E2, E3).
+ */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
@@ -13,7 +16,13 @@ import {
 } from '../../support/editor/product.ts';
 
 const uri = (): vscode.Uri => vscode.Uri.file(configFile());
-const start = ['mcp_alpha_echo', 'mcp_alpha_count', 'mcp_alpha_count_up', 'mcp_beta_echo', 'mcp_beta_add'];
+const start = [
+  'mcp_alpha_echo',
+  'mcp_alpha_count',
+  'mcp_alpha_count_up',
+  'mcp_beta_echo',
+  'mcp_beta_add',
+];
 const kept = 'filtered-tools whitelist';
 
 /** The file in an editor, with another unsaved text. `¦` marks the cursor. */
@@ -28,7 +37,10 @@ async function typed(marked: string): Promise<vscode.TextEditor> {
   return editor;
 }
 
-/** Changes the file as a person does, in the editor, and saves it. During another save, the editor declines one. */
+/**
+ * Changes the file as a person does, in the editor, and saves it. During another save, the editor
+ * declines one.
+ */
 async function saved(text: string): Promise<void> {
   const { document } = await typed(text);
   await until(() => document.save(), Boolean, 'the save');
@@ -53,12 +65,20 @@ async function hovers(marked: string): Promise<string> {
     uri(),
     editor.selection.active,
   );
-  return found.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
+  return found
+    .flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value))
+    .join('\n');
 }
 
 async function lensTitles(): Promise<string[]> {
-  const found = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri());
-  return found.map(({ range, command }) => `${range.start.line + 1} ${(command?.title ?? '').replace('\u00a0', ' ')}`);
+  const found = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+    'vscode.executeCodeLensProvider',
+    uri(),
+  );
+  return found.map(
+    ({ range, command }) =>
+      `${range.start.line + 1} ${(command?.title ?? '').replace('\u00a0', ' ')}`,
+  );
 }
 
 async function actionsFor(code: string): Promise<vscode.CodeAction[]> {
@@ -66,7 +86,11 @@ async function actionsFor(code: string): Promise<vscode.CodeAction[]> {
     .getDiagnostics(uri())
     .find((one) => (typeof one.code === 'object' ? one.code.value : one.code) === code);
   assert.ok(diagnostic, `no problem ${code}`);
-  return vscode.commands.executeCommand('vscode.executeCodeActionProvider', uri(), diagnostic.range);
+  return vscode.commands.executeCommand(
+    'vscode.executeCodeActionProvider',
+    uri(),
+    diagnostic.range,
+  );
 }
 
 async function apply(actions: readonly vscode.CodeAction[], title: string): Promise<void> {
@@ -101,9 +125,17 @@ describe('authoring', () => {
   });
 
   it('Completion offers keys, values, live names of tools, variables and folders', async () => {
-    const files = ['config file: stdio', 'config file: streamable_http', 'config file: streamable_http with a token'];
+    const files = [
+      'config file: stdio',
+      'config file: streamable_http',
+      'config file: streamable_http with a token',
+    ];
     assert.deepEqual((await completions('¦')).sort(), [...files, 'servers', 'version']);
-    assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
+    assert.ok(
+      (await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes(
+        'transport',
+      ),
+    );
     assert.deepEqual(await completions(original.replace('transport: stdio #', 'transport: ¦ #')), [
       'stdio',
       'streamable_http',
@@ -112,7 +144,11 @@ describe('authoring', () => {
     assert.deepEqual(names.sort(), ['count', 'count_up', 'echo', 'pid'], 'also what is kept out');
     assert.ok((await completions(original.replace('env: HOME', 'env: ¦'))).includes('HOME'));
     assert.ok((await completions(`${original}    cwd: ¦`)).includes('notes'));
-    assert.ok((await completions(original.replace("'echo,add']", "'echo,add', './¦']"))).includes('./notes'));
+    assert.ok(
+      (await completions(original.replace("'echo,add']", "'echo,add', './¦']"))).includes(
+        './notes',
+      ),
+    );
   });
 
   it("A completion keeps the editor's indentation", async () => {
@@ -127,16 +163,25 @@ describe('authoring', () => {
       (now) => now.includes('transport'),
       'the snippet',
     );
-    assert.match(text, /^version: 1\nservers:\n {2}search:\n {4}transport: stdio\n {4}command: npx\n/);
+    assert.match(
+      text,
+      /^version: 1\nservers:\n {2}search:\n {4}transport: stdio\n {4}command: npx\n/,
+    );
   });
 
   it('Hovers explain keys, patterns, transforms and references', async () => {
-    assert.match(await hovers(original.replace('command: node', 'comm¦and: node')), /The program to start/);
+    assert.match(
+      await hovers(original.replace('command: node', 'comm¦and: node')),
+      /The program to start/,
+    );
     assert.match(
       await hovers(original.replace("'count*'", "'cou¦nt*'")),
       /Matches \*\*2\*\* of the 4 tools of `alpha`/,
     );
-    assert.match(await hovers(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'")), /`echo` \| `alpha_echo`/);
+    assert.match(
+      await hovers(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'")),
+      /`echo` \| `alpha_echo`/,
+    );
     const reference = await hovers(original.replace('env: HOME', 'env: HO¦ME'));
     assert.match(reference, /`HOME` is set/);
     assert.ok(!reference.includes(process.env['HOME'] ?? 'none'), 'never the value');
@@ -145,11 +190,17 @@ describe('authoring', () => {
 
   it('Lenses show state and actions above each server, and follow it', async () => {
     assert.deepEqual(await lensTitles(), [
-      ...['$(pass) Running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
+      ...['$(pass) Running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map(
+        (title) => `4 ${title}`,
+      ),
       ...['$(pass) Running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
     ]);
     await vscode.commands.executeCommand('mcpToolsets.stop', 'beta');
-    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) Stopped'), 'the lens of beta');
+    await until(
+      lensTitles,
+      (titles) => titles.includes('13 $(circle-large-outline) Stopped'),
+      'the lens of beta',
+    );
     await vscode.commands.executeCommand('mcpToolsets.start', 'beta');
     await typed(original.replace('whitelist: [', 'whitelist: [['));
     assert.equal((await lensTitles()).length, 8, 'while the YAML is broken');
@@ -232,7 +283,10 @@ describe('authoring', () => {
     await saved(original.replace("    transform:\n      - prefix: 'alpha_'\n", ''));
     await untilProblems([kept, 'name-taken beta']);
     await apply(await actionsFor('name-taken'), "Add the prefix 'beta_'");
-    assert.match(await readConfig(), /env: \{ TOKEN: \{ env: HOME \} \}\n {4}transform:\n {6}- prefix: 'beta_'\n$/);
+    assert.match(
+      await readConfig(),
+      /env: \{ TOKEN: \{ env: HOME \} \}\n {4}transform:\n {6}- prefix: 'beta_'\n$/,
+    );
     await untilProblems([kept]);
   });
 
@@ -275,7 +329,11 @@ describe('authoring', () => {
   it('Fix all applies every safe fix', async () => {
     const broken = original.replace('version: 1\n', '');
     await saved(broken);
-    await until(problems, (all) => all.some(({ code }) => code === 'version-missing'), 'the problem');
+    await until(
+      problems,
+      (all) => all.some(({ code }) => code === 'version-missing'),
+      'the problem',
+    );
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
       'vscode.executeCodeActionProvider',
       uri(),
@@ -288,7 +346,11 @@ describe('authoring', () => {
 
   it('A quick fix writes the intended command (E1, X3)', async () => {
     await saved(original.replace('command: node', 'command: nodee'));
-    await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
+    await until(
+      problems,
+      (all) => all.some(({ code }) => code === 'command-not-found'),
+      'the problem',
+    );
     const actions = await actionsFor('command-not-found');
     const [first] = actions.filter(({ title }) => title.startsWith("Change to '"));
     assert.ok(first?.isPreferred, actions.map(({ title }) => title).join(' | '));
@@ -298,30 +360,49 @@ describe('authoring', () => {
   });
 
   it('A failed server offers restart, log and disable', async () => {
-    await saved(original.replace('    command: node\n    args', '    command: no-such-command\n    args'));
-    await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
+    await saved(
+      original.replace('    command: node\n    args', '    command: no-such-command\n    args'),
+    );
+    await until(
+      problems,
+      (all) => all.some(({ code }) => code === 'command-not-found'),
+      'the problem',
+    );
     const actions = await actionsFor('command-not-found');
     const titles = actions.map(({ title }) => title);
     for (const title of ["Show the log of 'alpha'", "Disable 'alpha'"])
       assert.ok(titles.includes(title), titles.join(' | '));
     await apply(actions, "Disable 'alpha'");
-    assert.match(await readConfig(), /^ {2}alpha:\n {4}enabled: false\n {4}transport: stdio # started here\n/m);
+    assert.match(
+      await readConfig(),
+      /^ {2}alpha:\n {4}enabled: false\n {4}transport: stdio # started here\n/m,
+    );
     await untilProblems([]);
   });
 
   it('A server is disabled and enabled in the file, with comments kept (E3)', async () => {
     await vscode.commands.executeCommand('mcpToolsets.disable', 'alpha');
     await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
-    assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: false\n'));
+    assert.equal(
+      await readConfig(),
+      original.replace('  alpha:\n', '  alpha:\n    enabled: false\n'),
+    );
     await vscode.commands.executeCommand('mcpToolsets.enable', 'alpha');
     await untilTools(start);
-    assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: true\n'));
+    assert.equal(
+      await readConfig(),
+      original.replace('  alpha:\n', '  alpha:\n    enabled: true\n'),
+    );
   });
 
   it('Several concurrent changes of the file are all made and saved', async () => {
     const { document } = await typed(original);
     await saved(original);
-    await Promise.all(['alpha', 'beta'].map((server) => vscode.commands.executeCommand('mcpToolsets.disable', server)));
+    await Promise.all(
+      ['alpha', 'beta'].map((server) =>
+        vscode.commands.executeCommand('mcpToolsets.disable', server),
+      ),
+    );
     const both = original.replace(/^ {2}(alpha|beta):\n/gm, '$&    enabled: false\n');
     assert.equal(document.getText(), both);
     assert.equal(document.isDirty, false);

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { configFile, entry, folder, readConfig, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  configFile,
+  entry,
+  folder,
+  readConfig,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 import { repoRoot } from '../../support/editor/bridge.ts';
 
 describe('auto save', () => {
@@ -11,7 +18,9 @@ describe('auto save', () => {
 
   before(async () => {
     const edited = entry('raw.mjs', ['--tools', 'echo']);
-    await writeConfig(`version: 1\nservers:\n  typed: ${edited}\n  other: ${entry('raw.mjs', ['--tools', 'env'])}\n`);
+    await writeConfig(
+      `version: 1\nservers:\n  typed: ${edited}\n  other: ${entry('raw.mjs', ['--tools', 'env'])}\n`,
+    );
     await untilTools(['mcp_other_env', 'mcp_typed_echo']);
     editor = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
   });
@@ -47,6 +56,12 @@ describe('auto save', () => {
   it('Auto save holds nothing that a person saves by hand', async () => {
     await type('echo,pid', ',add');
     await vscode.commands.executeCommand('workbench.action.files.save');
-    await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_add', 'mcp_typed_echo', 'mcp_typed_pid']);
+    await untilTools([
+      'mcp_late_crash',
+      'mcp_other_env',
+      'mcp_typed_add',
+      'mcp_typed_echo',
+      'mcp_typed_pid',
+    ]);
   });
 });

@@ -5,7 +5,14 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { callPage, invoke, readConfig, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  callPage,
+  invoke,
+  readConfig,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
 
 const pane = '.pane:has(.pane-header[aria-label^="Calls"])';
@@ -27,12 +34,16 @@ async function record(): Promise<string> {
   return join(calls, files[0] ?? '');
 }
 
-/** Chooses from the menu of a row by the keyboard, because a new menu ignores the mouse for a moment. */
+/**
+ * Chooses from the menu of a row by the keyboard, because a new menu ignores the mouse for a
+ * moment.
+ */
 async function pick(row: string, item: string): Promise<void> {
   await page.click(row, { button: 'right' });
   await page.waitFor(`.context-view .action-item >> text=${item}`);
   const focused = (): Promise<string[]> => page.texts('.context-view .action-item.focused');
-  for (let tries = 0; tries < 20 && !(await focused()).join().includes(item); tries += 1) await page.press('ArrowDown');
+  for (let tries = 0; tries < 20 && !(await focused()).join().includes(item); tries += 1)
+    await page.press('ArrowDown');
   assert.match((await focused()).join(), new RegExp(item));
   await page.press('Enter');
 }
@@ -89,7 +100,9 @@ describe('calls', () => {
 
   it('The view Calls is readable in a dark theme and in a narrow sidebar', async () => {
     const theme = (name: string | undefined) =>
-      vscode.workspace.getConfiguration('workbench').update('colorTheme', name, vscode.ConfigurationTarget.Global);
+      vscode.workspace
+        .getConfiguration('workbench')
+        .update('colorTheme', name, vscode.ConfigurationTarget.Global);
     await theme('Default Dark Modern');
     await page.waitFor('.monaco-workbench.vs-dark');
     await page.screenshot('calls-dark');

@@ -1,4 +1,7 @@
-/** A folder without a config file: a new file counts at once (G5), and the command that creates one works. */
+/**
+ * A folder without a config file: a new file counts at once (G5), and the command that creates one
+ * works.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

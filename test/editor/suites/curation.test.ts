@@ -1,4 +1,7 @@
-/** The main job in the real editor: the file becomes tools, an edit changes them, a mistake is a problem. */
+/**
+ * The main job in the real editor: the file becomes tools, an edit changes them, a mistake is a
+ * problem.
+ */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import {
@@ -51,7 +54,12 @@ describe('curation', () => {
 
   it('A change of a filter or transform changes the tools without a restart (R2)', async () => {
     const pid = await invoke('mcp_alpha_pid');
-    await writeConfig(original.replace("[{ prefix: 'alpha_' }]", '[{ suffix: _v2 }]\n    tools: { whitelist: [pid] }'));
+    await writeConfig(
+      original.replace(
+        "[{ prefix: 'alpha_' }]",
+        '[{ suffix: _v2 }]\n    tools: { whitelist: [pid] }',
+      ),
+    );
     await untilTools(['mcp_alpha_pid_v2', 'mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await invoke('mcp_alpha_pid_v2'), pid);
   });
@@ -73,7 +81,9 @@ describe('curation', () => {
     const call = invoke('mcp_alpha_quiet', { ms: 3000 });
     // An answer to a second call on the same instance proves that the first has reached the server.
     await invoke('mcp_alpha_pid');
-    await writeConfig(`version: 1\nservers:\n  beta: ${entry('raw.mjs', ['--tools', 'echo,add'])}\n`);
+    await writeConfig(
+      `version: 1\nservers:\n  beta: ${entry('raw.mjs', ['--tools', 'echo,add'])}\n`,
+    );
     await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await call, 'done');
   });
@@ -98,7 +108,9 @@ describe('curation', () => {
     });
 
     it('A mistake in a command is a problem at the command, and costs only its server', async () => {
-      await writeConfig(keep('  broken:\n    transport: stdio\n    command: no-such-command-anywhere\n'));
+      await writeConfig(
+        keep('  broken:\n    transport: stdio\n    command: no-such-command-anywhere\n'),
+      );
       const [problem] = await untilProblems(['command-not-found no-such-command-anywhere']);
       assert.match(problem?.message ?? '', /PATH/);
       await untilTools(start);
@@ -119,7 +131,11 @@ describe('curation', () => {
     });
 
     it('A mistake in an environment variable’s name is a problem at that node (C2)', async () => {
-      await writeConfig(keep('  broken: { transport: stdio, command: node, env: { T: { env: NOT_SET_ANYWHERE } } }\n'));
+      await writeConfig(
+        keep(
+          '  broken: { transport: stdio, command: node, env: { T: { env: NOT_SET_ANYWHERE } } }\n',
+        ),
+      );
       const [problem] = await until(problems, (all) => all.length > 0, 'a problem');
       assert.equal(problem?.code, 'env-unset');
       assert.match(problem.text, /NOT_SET_ANYWHERE/);
@@ -140,7 +156,9 @@ describe('curation', () => {
     });
 
     it('A mistake in a name drops only this tool (N4)', async () => {
-      await writeConfig(keep(`  odd: ${entry('raw.mjs', ['--tools', `fine,bad.name,${'x'.repeat(65)}`])}\n`));
+      await writeConfig(
+        keep(`  odd: ${entry('raw.mjs', ['--tools', `fine,bad.name,${'x'.repeat(65)}`])}\n`),
+      );
       await untilTools([...start, 'mcp_odd_fine']);
       await untilProblems(['tool-name-invalid odd', 'tool-name-invalid odd']);
     });
@@ -154,7 +172,10 @@ describe('curation', () => {
         .flatMap(([, all]) => all)
         .filter(({ source }) => source === 'MCP Toolsets');
       const related = diagnostic?.relatedInformation?.[0];
-      assert.equal(related?.location.range.start.line, (await readConfig()).split('\n').indexOf('  beta:'));
+      assert.equal(
+        related?.location.range.start.line,
+        (await readConfig()).split('\n').indexOf('  beta:'),
+      );
     });
 
     it('A mistake in a pattern is a warning on the pattern (N2)', async () => {

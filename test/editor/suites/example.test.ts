@@ -1,4 +1,7 @@
-/** The example workspace of `npm start` with three servers from the registry. The README shows its picture. */
+/**
+ * The example workspace of `npm start` with three servers from the registry. The README shows its
+ * picture.
+ */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode } from '../../support/editor/agentMode.ts';
@@ -15,13 +18,24 @@ import {
 } from '../../support/editor/product.ts';
 
 const tools = [
-  ...['read_text_file', 'list_directory', 'list_directory_with_sizes', 'list_allowed_directories', 'search_files'].map(
-    (name) => `mcp_notes_${name}`,
+  ...[
+    'read_text_file',
+    'list_directory',
+    'list_directory_with_sizes',
+    'list_allowed_directories',
+    'search_files',
+  ].map((name) => `mcp_notes_${name}`),
+  ...[
+    'create_entities',
+    'create_relations',
+    'add_observations',
+    'read_graph',
+    'search_nodes',
+    'open_nodes',
+  ].map((name) => `mcp_memory_${name}`),
+  ...['echo', 'sum', 'tiny-image', 'trigger-long-running-operation'].map(
+    (name) => `mcp_everything_${name}`,
   ),
-  ...['create_entities', 'create_relations', 'add_observations', 'read_graph', 'search_nodes', 'open_nodes'].map(
-    (name) => `mcp_memory_${name}`,
-  ),
-  ...['echo', 'sum', 'tiny-image', 'trigger-long-running-operation'].map((name) => `mcp_everything_${name}`),
 ];
 
 describe('the example', function () {
@@ -38,12 +52,19 @@ describe('the example', function () {
 
   it('The example publishes the curated tools of three servers from the registry', async () => {
     assert.equal(await invoke('mcp_everything_sum', { a: 2, b: 40 }), 'The sum of 2 and 40 is 42.');
-    await untilProblems(['filtered-tools whitelist', 'filtered-tools blacklist', 'filtered-tools whitelist']);
+    await untilProblems([
+      'filtered-tools whitelist',
+      'filtered-tools blacklist',
+      'filtered-tools whitelist',
+    ]);
   });
 
   it('The example answers an agent, and shows an edit live and a mistake on its line', async function () {
     await needsPage(this);
-    const path = vscode.Uri.joinPath(vscode.Uri.file(configFile()), '../../notes/welcome.md').fsPath;
+    const path = vscode.Uri.joinPath(
+      vscode.Uri.file(configFile()),
+      '../../notes/welcome.md',
+    ).fsPath;
     const { text } = await ask(calls({ tool: 'mcp_notes_read_text_file', input: { path } }));
     assert.match(text, /# Welcome/);
     const original = await readConfig();

@@ -1,6 +1,7 @@
 /**
- * The apps of example servers from the MCP Apps project (G8), written with the SDK of apps. Tools have other names
- * and a whitelist. A button in the frames works in the editor's chat and beside *Try Tool*.
+ * The apps of example servers from the MCP Apps project (G8), written with the SDK of apps. Tools
+ * have other names and a whitelist. A button in the frames works in the editor's chat and beside
+ * *Try Tool*.
  */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
@@ -41,7 +42,10 @@ describe('the example servers of MCP Apps', () => {
 
   /** It polls with an app-only tool until its button is pressed, and again after the next press. */
   async function usesMonitor(find: Find, picture: string): Promise<void> {
-    assert.equal(await untilShown(find('#info-platform'), /\w/), `${process.platform} ${process.arch}`);
+    assert.equal(
+      await untilShown(find('#info-platform'), /\w/),
+      `${process.platform} ${process.arch}`,
+    );
     await untilShown(find('#status-text'), time);
     await page.screenshot(picture);
     await press(find('#poll-toggle-btn'), find('#poll-toggle-btn'), /^Start$/);

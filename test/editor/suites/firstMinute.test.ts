@@ -2,9 +2,19 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { configFile, readConfig, removeConfig, servers, toolIds, until } from '../../support/editor/product.ts';
+import {
+  configFile,
+  readConfig,
+  removeConfig,
+  servers,
+  toolIds,
+  until,
+} from '../../support/editor/product.ts';
 
-/** True if the palette lists a command. It searches the title, because the palette shows only as many rows as fit. */
+/**
+ * True if the palette lists a command. It searches the title, because the palette shows only as
+ * many rows as fit.
+ */
 async function offers(title: string): Promise<boolean> {
   await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
   await vscode.commands.executeCommand('workbench.action.quickOpen', `>MCP Toolsets: ${title}`);
@@ -100,7 +110,9 @@ describe('first minute', () => {
       'the file in an editor',
     );
     assert.match(await readConfig(), /^# MCP servers of this folder/);
-    await page.waitFor('.part.sidebar .monaco-list-row[aria-label^="files, server, waits for approval"]');
+    await page.waitFor(
+      '.part.sidebar .monaco-list-row[aria-label^="files, server, waits for approval"]',
+    );
     await page.waitFor('.statusbar-item >> text=MCP 0/1, 1 to approve');
     const errors = vscode.languages
       .getDiagnostics(vscode.Uri.file(configFile()))

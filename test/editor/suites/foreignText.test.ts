@@ -1,5 +1,6 @@
 /**
- * Text from outside has no effect in the editor (S1a). A link that would run a command is shown as plain characters.
+ * Text from outside has no effect in the editor (S1a). A link that would run a command is shown as
+ * plain characters.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -25,7 +26,8 @@ async function notifications(pattern: RegExp): Promise<string[]> {
   );
 }
 
-const linksOf = (name: string): Promise<string[]> => page.texts(`${notification} a:has-text("${name}")`);
+const linksOf = (name: string): Promise<string[]> =>
+  page.texts(`${notification} a:has-text("${name}")`);
 
 describe('text from outside', () => {
   let acted = 0;
@@ -43,7 +45,11 @@ describe('text from outside', () => {
   it('Foreign text in a message is not a link, although the editor makes links of such a text', async () => {
     void vscode.window.showInformationMessage(`A control: [this text](command:${action}).`);
     await notifications(/A control/);
-    assert.deepEqual(await linksOf('this text'), ['this text'], 'else the tests below prove nothing');
+    assert.deepEqual(
+      await linksOf('this text'),
+      ['this text'],
+      'else the tests below prove nothing',
+    );
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
@@ -82,7 +88,9 @@ describe('text from outside', () => {
 async function config(): Promise<string> {
   const [one] = vscode.workspace.workspaceFolders ?? [];
   assert.ok(one);
-  return Buffer.from(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(one.uri, '.minds/mcp.yaml'))).toString();
+  return Buffer.from(
+    await vscode.workspace.fs.readFile(vscode.Uri.joinPath(one.uri, '.minds/mcp.yaml')),
+  ).toString();
 }
 
 async function approve(server: string): Promise<void> {
@@ -92,12 +100,17 @@ async function approve(server: string): Promise<void> {
   await page.click(`${notification} .monaco-button:text-is("Approve")`);
 }
 
-/** An MCP server that needs a sign-in, with an authorization server that refuses registration with a link. */
+/**
+ * An MCP server that needs a sign-in, with an authorization server that refuses registration with a
+ * link.
+ */
 function hostileAuthority(): Server {
   return createServer((request, response) => {
     const origin = `http://${request.headers.host}`;
     const send = (status: number, body: object, headers: Record<string, string> = {}): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
     };
     switch (new URL(request.url ?? '/', origin).pathname) {
       case '/.well-known/oauth-protected-resource':
@@ -122,7 +135,9 @@ function hostileAuthority(): Server {
         return send(
           401,
           {},
-          { 'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"` },
+          {
+            'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`,
+          },
         );
       default:
         return send(404, {});

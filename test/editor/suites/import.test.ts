@@ -35,7 +35,9 @@ async function typeCommand(): Promise<void> {
 
 function cursorLine(): string {
   const editor = vscode.window.activeTextEditor;
-  return editor?.document.uri.fsPath === configFile() ? editor.document.lineAt(editor.selection.active.line).text : '';
+  return editor?.document.uri.fsPath === configFile()
+    ? editor.document.lineAt(editor.selection.active.line).text
+    : '';
 }
 
 describe('import and add', () => {
@@ -64,7 +66,10 @@ describe('import and add', () => {
     await page.press('Enter');
     await until(cursorLine, (line) => line === '  plain:', 'the cursor at the new entry');
     await untilTools(['mcp_plain_add']);
-    assert.match(await readConfig(), /^version: 1\n\nservers:\n {2}plain:\n {4}transport: stdio\n {4}command: node\n/);
+    assert.match(
+      await readConfig(),
+      /^version: 1\n\nservers:\n {2}plain:\n {4}transport: stdio\n {4}command: node\n/,
+    );
     await page.screenshot('added');
   });
 
@@ -187,8 +192,13 @@ describe('import and add', () => {
     );
     await untilAsked('these 2 servers');
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    const [shown] = tabs.flatMap(({ input }) => (input instanceof vscode.TabInputTextDiff ? [input.modified] : []));
-    assert.match((await vscode.workspace.openTextDocument(shown ?? assert.fail())).getText(), /figma:/);
+    const [shown] = tabs.flatMap(({ input }) =>
+      input instanceof vscode.TabInputTextDiff ? [input.modified] : [],
+    );
+    assert.match(
+      (await vscode.workspace.openTextDocument(shown ?? assert.fail())).getText(),
+      /figma:/,
+    );
     await vscode.commands.executeCommand('notifications.clearAll');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await writeConfig(before);

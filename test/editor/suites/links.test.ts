@@ -1,6 +1,6 @@
 /**
- * A repository whose config file is a link that leads out of it (S1a). The extension never writes there: no command,
- * no quick fix and no import.
+ * A repository whose config file is a link that leads out of it (S1a). The extension never writes
+ * there: no command, no quick fix and no import.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -33,7 +33,9 @@ describe('links that lead out of the folder', () => {
 
   /** The text of every file in the outside folder. */
   const there = (): Record<string, string> =>
-    Object.fromEntries(readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')]));
+    Object.fromEntries(
+      readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')]),
+    );
 
   const layouts: readonly (readonly [string, (to: string) => void])[] = [
     ['`.minds` is a link', (to) => symlinkSync(to, minds())],
@@ -97,13 +99,18 @@ describe('links that lead out of the folder', () => {
 
       it('No quick fix edits through a link, not even the fix for all', async () => {
         const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
-        // The editor cancels requests about a document that changes, also when it reads the file again.
+        // The editor cancels requests about a document that changes, also when it reads the file
+        // again.
         await until(
           () => document.getText(),
           (shown) => shown === text,
           'the text in the editor',
         );
-        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the problem');
+        await until(
+          problems,
+          (found) => found.some(({ code }) => code === 'unknown-key'),
+          'the problem',
+        );
         const diagnostic = vscode.languages
           .getDiagnostics(vscode.Uri.file(configFile()))
           .find(({ range }) => range.start.line === 6);
@@ -120,7 +127,11 @@ describe('links that lead out of the folder', () => {
       });
 
       it('A server behind a link cannot be disabled', async () => {
-        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the servers');
+        await until(
+          problems,
+          (found) => found.some(({ code }) => code === 'unknown-key'),
+          'the servers',
+        );
         await vscode.commands.executeCommand('mcpToolsets.disable', 'b');
         await untilRefused();
       });
@@ -156,7 +167,11 @@ describe('links that lead out of the folder', () => {
 
   for (const [what, target, make] of [
     ['a device without an end', () => '/dev/zero', () => {}],
-    ['a pipe that nobody writes to', (to: string) => join(to, 'pipe'), (at: string) => execFileSync('mkfifo', [at])],
+    [
+      'a pipe that nobody writes to',
+      (to: string) => join(to, 'pipe'),
+      (at: string) => execFileSync('mkfifo', [at]),
+    ],
   ] as const) {
     describe(`${what} instead of a file`, () => {
       beforeEach(() =>
@@ -192,14 +207,21 @@ describe('links that lead out of the folder', () => {
         symlinkSync(target(outside), join(agents, 'ada.agent.md'));
         writeFileSync(join(minds(), 'team.yaml'), team);
         await vscode.commands.executeCommand('mcpToolsets.reload');
-        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the servers');
+        await until(
+          problems,
+          (found) => found.some(({ code }) => code === 'unknown-key'),
+          'the servers',
+        );
         await until(
           async () => {
             await vscode.commands.executeCommand('mcpToolsets.writeAgents');
             await vscode.commands.executeCommand('notifications.showList');
             return page.texts('.notifications-center .notification-list-item');
           },
-          (texts) => texts.some((one) => /ada\.agent\.md cannot be read \(it is not a regular file\)/.test(one)),
+          (texts) =>
+            texts.some((one) =>
+              /ada\.agent\.md cannot be read \(it is not a regular file\)/.test(one),
+            ),
           'the refusal',
         );
         await vscode.commands.executeCommand('notifications.clearAll');

@@ -1,4 +1,7 @@
-/** `@minds` in the real chat, for the person and for the model. Only the language model is scripted (D1, D4, L3). */
+/**
+ * `@minds` in the real chat, for the person and for the model. Only the language model is scripted
+ * (D1, D4, L3).
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -27,7 +30,8 @@ import {
 import { inWebview } from '../../support/editor/webviews.ts';
 
 /** The page follows the answer a moment later. */
-const sees = (pattern: RegExp): Promise<string> => until(shown, (words) => pattern.test(words), String(pattern));
+const sees = (pattern: RegExp): Promise<string> =>
+  until(shown, (words) => pattern.test(words), String(pattern));
 
 const count = calls({ tool: 'counter_count' });
 const reminder = /has its own instance of "counter"[^]*mcp_release\(\{"serverId":"counter"\}\)/;
@@ -95,21 +99,36 @@ describe('@minds', () => {
 
   it('@minds is one conversation over its turns, with a leased instance and a reminder of it in every turn (L3, G3)', async () => {
     const first = await askMinds(count);
-    assert.match(first.text, /: 1\b[^]*its own instance of "counter"[^]*mcp_release/, 'told with the result');
+    assert.match(
+      first.text,
+      /: 1\b[^]*its own instance of "counter"[^]*mcp_release/,
+      'told with the result',
+    );
     assert.match((await lastRequest()).messages[0]?.text ?? '', reminder);
     const second = await askMinds(count);
     assert.match(second.text, /: 2\b/);
     assert.doesNotMatch(second.text, /now has its own instance/, 'with a result only once');
     assert.equal(second.record?.conversation, first.record?.conversation);
     const [asked] = (await modelRequests()).slice(-2);
-    assert.match(asked?.messages[0]?.text ?? '', reminder, 'before anything was called in this turn');
-    assert.deepEqual(asked && resultsIn(asked).length, 1, 'the first turn is in the history, with its result');
+    assert.match(
+      asked?.messages[0]?.text ?? '',
+      reminder,
+      'before anything was called in this turn',
+    );
+    assert.deepEqual(
+      asked && resultsIn(asked).length,
+      1,
+      'the first turn is in the history, with its result',
+    );
 
     await newChat();
     const other = await askMinds(count);
     assert.match(other.text, /: 1\b/);
     assert.notEqual(other.record?.conversation, first.record?.conversation);
-    assert.equal((await servers()).filter(({ command }) => command.includes('count,pid')).length >= 2, true);
+    assert.equal(
+      (await servers()).filter(({ command }) => command.includes('count,pid')).length >= 2,
+      true,
+    );
   });
 
   it('In @minds the agent releases by mcp_release, the person by /release, and the reminder goes with the instance', async () => {
@@ -151,7 +170,11 @@ describe('@minds', () => {
       `${calls({ tool: 'my_chart' })} SAY {"text":"See [the chart](FILE), here: ![the chart](FILE) Well?"}`,
     );
     assert.match(text, /See \[the chart\]\(\/.+\.png\), here/, 'the model knows it by its path');
-    await until(images, (found) => found.filter(isChart).length === 2, 'the image of the call, and that of the answer');
+    await until(
+      images,
+      (found) => found.filter(isChart).length === 2,
+      'the image of the call, and that of the answer',
+    );
     await sees(/my_chart\.png[^]*See\s*the chart\.png\s*, here/);
     await page.screenshot('chart');
 
@@ -166,7 +189,11 @@ describe('@minds', () => {
 
     await askMinds('/files');
     await sees(/has 1 file[^]*\.png/);
-    await until(images, (found) => found.filter(isChart).length === 3, 'the image in the list of files');
+    await until(
+      images,
+      (found) => found.filter(isChart).length === 3,
+      'the image in the list of files',
+    );
     await page.screenshot('files');
     await newChat();
     await askMinds('/files');
@@ -227,8 +254,9 @@ describe('@minds', () => {
     assert.match(text, /RESULT my_echo: again/);
     assert.equal(record?.conversation, refused.record?.conversation);
     assert.equal(
-      (await lastRequest()).messages.filter(({ text: words }) => words.includes('my_echo') && words.includes('CALL'))
-        .length,
+      (await lastRequest()).messages.filter(
+        ({ text: words }) => words.includes('my_echo') && words.includes('CALL'),
+      ).length,
       1,
       'the question is there once',
     );
@@ -236,7 +264,10 @@ describe('@minds', () => {
   });
 
   it('@minds retries after temporary errors: a rate limit, a connection lost during an answer (D4)', async () => {
-    await failNext({ message: '429 Too Many Requests' }, { message: 'socket hang up', after: 'The answer i' });
+    await failNext(
+      { message: '429 Too Many Requests' },
+      { message: 'socket hang up', after: 'The answer i' },
+    );
     const asked = askMinds(calls({ tool: 'my_echo', input: { text: 'at last' } }));
     await sees(/429 Too Many Requests\. Attempt 1 of 3/);
     await sees(/socket hang up\. Attempt 2 of 3/);
@@ -249,8 +280,13 @@ describe('@minds', () => {
 
   it('@minds gives up after three retries, says so, and goes on when asked (D4)', async () => {
     await failNext(...Array.from({ length: 4 }, () => ({ message: 'read ECONNRESET' })));
-    const { error, record } = await askMinds(calls({ tool: 'my_echo', input: { text: 'after all' } }));
-    assert.match(error ?? '', /The provider "scripted" of Scripted did not answer, after 4 attempts: .*ECONNRESET/);
+    const { error, record } = await askMinds(
+      calls({ tool: 'my_echo', input: { text: 'after all' } }),
+    );
+    assert.match(
+      error ?? '',
+      /The provider "scripted" of Scripted did not answer, after 4 attempts: .*ECONNRESET/,
+    );
     assert.equal(record?.end, 'stopped');
     assert.equal((await modelRequests()).length, 4);
     await page.screenshot('gave-up');
@@ -267,13 +303,21 @@ describe('@minds', () => {
       (models) => models.length === 1,
       'the other vendor',
     );
-    const { text } = await askMinds(calls({ tool: '1_echo', input: { text: 'sent' } }), 'scripted-gemini');
+    const { text } = await askMinds(
+      calls({ tool: '1_echo', input: { text: 'sent' } }),
+      'scripted-gemini',
+    );
     assert.match(text, /RESULT 1_echo: sent/);
     // That server has six tools. `large` is not denied under this name.
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
-    assert.match(problem?.message ?? '', /Gemini accepts only tool names that begin with a letter[^]*sent anyway/);
+    assert.match(
+      problem?.message ?? '',
+      /Gemini accepts only tool names that begin with a letter[^]*sent anyway/,
+    );
     await vscode.commands.executeCommand('workbench.actions.view.problems');
-    await page.waitFor('.markers-panel .monaco-list-row:has-text("Gemini accepts only tool names")');
+    await page.waitFor(
+      '.markers-panel .monaco-list-row:has-text("Gemini accepts only tool names")',
+    );
     await page.screenshot('may-refuse');
     await vscode.commands.executeCommand('workbench.action.closePanel');
     await beModel({});
@@ -286,7 +330,10 @@ describe('@minds', () => {
   it('@minds says what a person can do if the model may not be used', async () => {
     await failNext({ code: 'NoPermissions', message: 'You are not signed in.' });
     const { error, record } = await askMinds(count);
-    assert.match(error ?? '', /Scripted cannot be used: You are not signed in\. Choose another model, or sign in\./);
+    assert.match(
+      error ?? '',
+      /Scripted cannot be used: You are not signed in\. Choose another model, or sign in\./,
+    );
     assert.equal(record?.end, 'stopped');
     assert.equal((await modelRequests()).length, 1);
     await untilProblems([]);
@@ -310,13 +357,19 @@ describe('@minds', () => {
     await until(shown, (words) => words.includes('counter_slow:'), 'its progress');
     await stop();
     await slow;
-    assert.match((await askMinds(calls({ tool: 'counter_cancelled' }))).text, /RESULT counter_cancelled: \["slow"\]/);
+    assert.match(
+      (await askMinds(calls({ tool: 'counter_cancelled' }))).text,
+      /RESULT counter_cancelled: \["slow"\]/,
+    );
   });
 
   it('@minds stops at the limit of steps, and /continue goes on', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     await settings.update('minds.maxSteps', 2, vscode.ConfigurationTarget.Global);
-    const echo = (text: string): { tool: string; input: { text: string } } => ({ tool: 'my_echo', input: { text } });
+    const echo = (text: string): { tool: string; input: { text: string } } => ({
+      tool: 'my_echo',
+      input: { text },
+    });
     const { record } = await askMinds(calls(echo('one'), echo('two'), echo('three')));
     assert.equal(record?.end, 'stepLimit');
     await sees(/stopped after 2 requests/);

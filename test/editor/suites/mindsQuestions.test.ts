@@ -59,7 +59,11 @@ describe('questions of @minds', () => {
     const again = askMinds(calls({ tool: 'counter_pid' }));
     await page.click('.interactive-response .monaco-button:has-text("Allow in This Conversation")');
     assert.match((await again).text, /RESULT counter_pid: \d+/);
-    assert.match((await askMinds(calls({ tool: 'counter_pid' }))).text, /RESULT counter_pid: \d+/, 'not asked again');
+    assert.match(
+      (await askMinds(calls({ tool: 'counter_pid' }))).text,
+      /RESULT counter_pid: \d+/,
+      'not asked again',
+    );
 
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
     const before = settings.get<object>('toolPermissions');
@@ -74,7 +78,11 @@ describe('questions of @minds', () => {
       'another question',
     );
     await page.click(`${refusals} >> nth=-1`);
-    assert.match((await afterwards).text, /RESULT counter_pid: Error: the person did not allow/, 'the setting changed');
+    assert.match(
+      (await afterwards).text,
+      /RESULT counter_pid: Error: the person did not allow/,
+      'the setting changed',
+    );
     await set(before);
   });
 });

@@ -36,9 +36,12 @@ describe('names in the editor (G3a)', () => {
   });
 
   it('Tools of a toolset are grouped under its id', async () => {
-    const names = vscode.lm.tools.map((tool) => (tool as { fullReferenceName?: string }).fullReferenceName);
+    const names = vscode.lm.tools.map(
+      (tool) => (tool as { fullReferenceName?: string }).fullReferenceName,
+    );
     // Proposed API, present at run time in some builds only.
-    if (names.some((name) => name !== undefined)) assert.ok(names.includes('playwright/browser_click'), String(names));
+    if (names.some((name) => name !== undefined))
+      assert.ok(names.includes('playwright/browser_click'), String(names));
     assert.equal(await invoke('mcp_averyveryvery_two', { text: 'x' }).then(() => 'ran'), 'ran');
   });
 
@@ -50,7 +53,9 @@ describe('names in the editor (G3a)', () => {
 
   it('A server hidden by mcp.json has a warning in its row', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
-    await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="taken, server, running, warning, "]');
+    await page.waitFor(
+      '.part.sidebar [role="treeitem"][aria-label*="taken, server, running, warning, "]',
+    );
     await page.waitFor('.part.sidebar [role="treeitem"][aria-label*="0 tools in the editor"]');
     await page.screenshot('hidden');
   });

@@ -5,7 +5,10 @@ import { toolIds, untilProblems } from '../../support/editor/product.ts';
 describe('an organisation that allows only tools of plugins', () => {
   it('The policy is named in the problem of each toolset that the editor keeps out (E1, G3a)', async () => {
     const [problem] = await untilProblems(['editor-toolset-hidden alpha']);
-    assert.match(problem?.message ?? '', /"chat\.customizations\.strictPluginOnlyCustomization" is true/);
+    assert.match(
+      problem?.message ?? '',
+      /"chat\.customizations\.strictPluginOnlyCustomization" is true/,
+    );
     assert.deepEqual(toolIds(), []);
   });
 });

@@ -3,10 +3,27 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
 import { needsPage, page } from '../../support/editor/bridge.ts';
-import { entry, folder, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  entry,
+  folder,
+  readConfig,
+  servers,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 const tools = [
-  ...['add', 'ask_much', 'cancelled', 'capabilities', 'contents', 'early_roots', 'elicit', 'elicit_beside'],
+  ...[
+    'add',
+    'ask_much',
+    'cancelled',
+    'capabilities',
+    'contents',
+    'early_roots',
+    'elicit',
+    'elicit_beside',
+  ],
   ...[
     'elicit_url',
     'give_up',
@@ -26,7 +43,10 @@ const tools = [
   ],
 ].map((name) => `mcp_asks_${name}`);
 
-/** Makes the agent call a tool that asks for a colour, and answers as the person. Returns the chat with the result. */
+/**
+ * Makes the agent call a tool that asks for a colour, and answers as the person. Returns the chat
+ * with the result.
+ */
 async function answeredInChat(tool: string, answer: string): Promise<string> {
   // The command ends with the question, because the agent waits from then on.
   const asked = ask(calls({ tool, input: { message: 'Which colour?' } })).catch(() => undefined);
@@ -36,7 +56,8 @@ async function answeredInChat(tool: string, answer: string): Promise<string> {
   await page.type(answer);
   await page.click('.interactive-session .monaco-button >> text="Submit"');
   await asked;
-  const chat = (): Promise<string> => page.texts('.interactive-session').then((texts) => texts.join('\n'));
+  const chat = (): Promise<string> =>
+    page.texts('.interactive-session').then((texts) => texts.join('\n'));
   return await until(chat, (text) => text.includes(`RESULT ${tool}: `), 'the answer in the chat');
 }
 
@@ -81,7 +102,9 @@ describe('features besides tools (G4)', () => {
       (await ask(sample)).text,
       /The MCP server .*asks.* has issued a request to make a language model call/,
     );
-    const consent = { 'MCP Toolsets: asks': { allowedDuringChat: true, allowedModels: ['scripted/scripted-1'] } };
+    const consent = {
+      'MCP Toolsets: asks': { allowedDuringChat: true, allowedModels: ['scripted/scripted-1'] },
+    };
     await vscode.workspace
       .getConfiguration('chat.mcp')
       .update('serverSampling', consent, vscode.ConfigurationTarget.Workspace);
@@ -95,7 +118,10 @@ describe('features besides tools (G4)', () => {
     const offered = (): Promise<string[]> => page.texts('.suggest-widget .monaco-list-row');
     await until(
       offered,
-      (rows) => ['/mcp.asks.my_greet', '/mcp.asks.my_plan'].every((name) => rows.some((row) => row.includes(name))),
+      (rows) =>
+        ['/mcp.asks.my_greet', '/mcp.asks.my_plan'].every((name) =>
+          rows.some((row) => row.includes(name)),
+        ),
       'the prompts',
     );
     await page.screenshot('prompts');
@@ -105,7 +131,11 @@ describe('features besides tools (G4)', () => {
   it('Resources and templates are offered as context without the filtered ones', async () => {
     void vscode.commands.executeCommand('workbench.mcp.browseResources');
     const offered = (): Promise<string[]> => page.texts('.quick-input-widget .monaco-list-row');
-    const rows = await until(offered, (all) => all.some((row) => row.includes('note://one')), 'the resources');
+    const rows = await until(
+      offered,
+      (all) => all.some((row) => row.includes('note://one')),
+      'the resources',
+    );
     await page.screenshot('resources');
     assert.ok(rows.some((row) => row.includes('note://{name}/raw')));
     assert.ok(!rows.some((row) => row.includes('note://two')));
@@ -117,7 +147,9 @@ describe('features besides tools (G4)', () => {
 describe('a server of 2026-07-28 only (X8)', () => {
   withAgent();
 
-  const own = ['add', 'echo', 'elicit', 'elicit_url', 'end', 'endless', 'pid'].map((name) => `mcp_modern_${name}`);
+  const own = ['add', 'echo', 'elicit', 'elicit_url', 'end', 'endless', 'pid'].map(
+    (name) => `mcp_modern_${name}`,
+  );
   const pidOf = async (): Promise<number> => {
     const { text } = await ask(calls({ tool: 'mcp_modern_pid' }));
     return Number(/RESULT mcp_modern_pid: (\d+)/.exec(text)?.[1]);
@@ -131,7 +163,9 @@ describe('a server of 2026-07-28 only (X8)', () => {
   });
 
   it('The agent calls a modern server on an instance of the conversation', async () => {
-    const { text } = await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'hello from the agent' } }));
+    const { text } = await ask(
+      calls({ tool: 'mcp_modern_echo', input: { text: 'hello from the agent' } }),
+    );
     assert.match(text, /RESULT mcp_modern_echo: .*hello from the agent/);
     const pid = await pidOf();
     assert.equal(await pidOf(), pid);
@@ -151,8 +185,13 @@ describe('a server of 2026-07-28 only (X8)', () => {
     assert.match(added, /RESULT mcp_modern_add: .*added/);
     await untilTools([...tools, ...own, 'mcp_modern_extra']);
     // The editor offers a tool to the model somewhat later than it lists it.
-    const called = async (): Promise<string> => (await ask(calls({ tool: 'mcp_modern_extra' }))).text;
-    const text = await until(called, (answer) => !answer.startsWith('NOT OFFERED'), 'the new tool to be offered');
+    const called = async (): Promise<string> =>
+      (await ask(calls({ tool: 'mcp_modern_extra' }))).text;
+    const text = await until(
+      called,
+      (answer) => !answer.startsWith('NOT OFFERED'),
+      'the new tool to be offered',
+    );
     assert.match(text, /RESULT mcp_modern_extra: .*extra/);
   });
 
@@ -171,8 +210,15 @@ describe('a server of 2026-07-28 only (X8)', () => {
       running.filter(({ command }) => command.includes('modern.mjs')).map(({ pid }) => pid);
     const before = of(await servers());
     await vscode.commands.executeCommand('mcpToolsets.restart', 'modern');
-    await until(servers, (running) => of(running).every((pid) => !before.includes(pid)), 'only new processes');
-    assert.match((await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'new' } }))).text, /: .*new/);
+    await until(
+      servers,
+      (running) => of(running).every((pid) => !before.includes(pid)),
+      'only new processes',
+    );
+    assert.match(
+      (await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'new' } }))).text,
+      /: .*new/,
+    );
     assert.equal(
       (await servers()).some(({ pid }) => before.includes(pid)),
       false,

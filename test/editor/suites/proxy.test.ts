@@ -1,6 +1,6 @@
 /**
- * The editor's proxy settings and certificates apply to HTTP servers (X2), because the editor routes the extension's
- * requests.
+ * The editor's proxy settings and certificates apply to HTTP servers (X2), because the editor
+ * routes the extension's requests.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -9,7 +9,14 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { startProxy, type Proxy } from '../../support/core/proxy.ts';
 import { repoRoot } from '../../support/editor/bridge.ts';
-import { invoke, problems, until, untilProblems, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  invoke,
+  problems,
+  until,
+  untilProblems,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 describe('network of the editor', () => {
   const started: ChildProcess[] = [];
@@ -49,7 +56,8 @@ describe('network of the editor', () => {
   const set = (key: string, value: unknown): Thenable<void> =>
     vscode.workspace.getConfiguration('http').update(key, value, vscode.ConfigurationTarget.Global);
 
-  const far = 'version: 1\nservers:\n  far:\n    transport: streamable_http\n    url: http://tools.test/mcp\n';
+  const far =
+    'version: 1\nservers:\n  far:\n    transport: streamable_http\n    url: http://tools.test/mcp\n';
 
   it('http.proxy leads to a server known only to the proxy, with its credentials', async () => {
     await set('proxy', proxy.url.replace('//', '//me:mine@'));
@@ -57,7 +65,10 @@ describe('network of the editor', () => {
     await untilTools(['mcp_far_echo']);
     assert.match(await invoke('mcp_far_echo', { text: 'through' }), /through/);
     assert.ok(proxy.seen.length >= 3);
-    assert.deepEqual(new Set(proxy.seen), new Set(['POST http://tools.test/mcp', 'GET http://tools.test/mcp']));
+    assert.deepEqual(
+      new Set(proxy.seen),
+      new Set(['POST http://tools.test/mcp', 'GET http://tools.test/mcp']),
+    );
   });
 
   it('Certificates in NODE_EXTRA_CA_CERTS are trusted, and no others', async () => {
@@ -67,7 +78,11 @@ describe('network of the editor', () => {
     await untilTools(['mcp_near_echo']);
     assert.match(await invoke('mcp_near_echo', { text: 'encrypted' }), /encrypted/);
     await writeConfig(configOf(await serve('--tls', 'self-signed')));
-    await until(problems, (shown) => shown.some(({ code }) => code === 'http-tls'), 'that nobody signed it');
+    await until(
+      problems,
+      (shown) => shown.some(({ code }) => code === 'http-tls'),
+      'that nobody signed it',
+    );
   });
 
   for (const [key, value] of [

@@ -1,12 +1,20 @@
 /**
- * Results as the model gets them from the editor's own agent: each kind of content, a mix, long texts, and their
- * files (V1–V3). The agent itself writes texts over 8 KiB to files, so our shortened texts have to stay below that.
+ * Results as the model gets them from the editor's own agent: each kind of content, a mix, long
+ * texts, and their files (V1–V3). The agent itself writes texts over 8 KiB to files, so our
+ * shortened texts have to stay below that.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import {
+  ask,
+  calls,
+  enableAgentMode,
+  forgetRequests,
+  modelRequests,
+  newChat,
+} from '../../support/editor/agentMode.ts';
 import { needsPage, page } from '../../support/editor/bridge.ts';
 import { until, untilTools } from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
@@ -31,7 +39,9 @@ describe('results in agent mode', () => {
   });
 
   async function set(name: string, value: number | undefined): Promise<void> {
-    await vscode.workspace.getConfiguration('mcpToolsets').update(name, value, vscode.ConfigurationTarget.Global);
+    await vscode.workspace
+      .getConfiguration('mcpToolsets')
+      .update(name, value, vscode.ConfigurationTarget.Global);
   }
 
   /** The results in the last request to the model, in the order of the calls. */
@@ -55,11 +65,21 @@ describe('results in agent mode', () => {
     assert.match(text, /Resource link "linked": test:\/\/linked \(text\/plain\)\nA link\./);
     const png = fileIn(text, '\\[Image: image/png, 70 bytes\\. Saved as');
     const wav = fileIn(text, '\\[Audio: audio/wav, 44 bytes\\. Saved as');
-    const bin = fileIn(text, '\\[Resource test://embedded/blob: application/octet-stream, 3 bytes\\. Saved as');
+    const bin = fileIn(
+      text,
+      '\\[Resource test://embedded/blob: application/octet-stream, 3 bytes\\. Saved as',
+    );
     assert.equal((await readFile(png)).toString('latin1', 1, 4), 'PNG');
     assert.equal((await readFile(wav)).toString('latin1', 0, 4), 'RIFF');
     assert.deepEqual([...(await readFile(bin))], [0, 1, 2]);
-    const storage = ['workspaceStorage', 'minds.mcp-toolsets', 'artifacts', 'mcp', 'shop', 'content'];
+    const storage = [
+      'workspaceStorage',
+      'minds.mcp-toolsets',
+      'artifacts',
+      'mcp',
+      'shop',
+      'content',
+    ];
     for (const file of [png, wav, bin]) {
       assert.deepEqual(
         file.split(sep).filter((part) => storage.includes(part)),
@@ -68,7 +88,8 @@ describe('results in agent mode', () => {
     }
     assert.equal((await readdir(dirname(png))).length, 3, 'nothing unfinished is left');
     // The first two groups of the UUID identify the conversation.
-    const marks = (file: string): string => /Z-([\da-f]{8}-[\da-f]{4}-8)[\da-f]{3}-/.exec(file)?.[1] ?? file;
+    const marks = (file: string): string =>
+      /Z-([\da-f]{8}-[\da-f]{4}-8)[\da-f]{3}-/.exec(file)?.[1] ?? file;
     assert.equal(marks(wav), marks(png));
     const [again = ''] = await seen({ tool: 'mcp_shop_content' });
     const later = fileIn(again, '\\[Image: image/png, 70 bytes\\. Saved as');
@@ -95,18 +116,24 @@ describe('results in agent mode', () => {
     await page.waitFor(items);
     await page.screenshot('files-of-a-chat');
     assert.deepEqual(
-      (await page.texts(items)).map((words) => /^own_content\.[a-z]+/.exec(words.trim())?.[0]).sort(),
+      (await page.texts(items))
+        .map((words) => /^own_content\.[a-z]+/.exec(words.trim())?.[0])
+        .sort(),
       ['own_content.bin', 'own_content.png', 'own_content.wav'],
       'none of other conversations',
     );
     await page.click(`${items}:has-text("own_content.png")`);
     const opened = await until(
       () => vscode.window.tabGroups.activeTabGroup.activeTab?.input,
-      (input) => input instanceof vscode.TabInputCustom && input.uri.path.endsWith('/own_content.png'),
+      (input) =>
+        input instanceof vscode.TabInputCustom && input.uri.path.endsWith('/own_content.png'),
       'the image in an editor',
     );
     assert.ok(opened instanceof vscode.TabInputCustom);
-    assert.ok((await readFile(png)).equals(await vscode.workspace.fs.readFile(opened.uri)), 'the file itself');
+    assert.ok(
+      (await readFile(png)).equals(await vscode.workspace.fs.readFile(opened.uri)),
+      'the file itself',
+    );
     await until(
       () => page.images(inWebview('img')),
       (found) => found.some(({ width }) => width === 1),
@@ -146,7 +173,10 @@ describe('results in agent mode', () => {
       { tool: 'mcp_shop_content' },
     );
     assert.match(second, /It was not saved: mcpToolsets\.artifactsQuota is 0\]/);
-    assert.match(content, /\[Audio: audio\/wav, 44 bytes\. Not saved: mcpToolsets\.artifactsQuota is 0\]/);
+    assert.match(
+      content,
+      /\[Audio: audio\/wav, 44 bytes\. Not saved: mcpToolsets\.artifactsQuota is 0\]/,
+    );
     assert.match(content, /\[image\/png, 70 bytes\]/, 'the model still sees the image');
   });
 

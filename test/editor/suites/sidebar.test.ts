@@ -17,7 +17,8 @@ import {
 
 const rows = '.part.sidebar .monaco-list-row';
 /** The tick box of a row. */
-const tick = (label: string): string => `${rows}[aria-label^="${label}"] .custom-view-tree-node-item-checkbox`;
+const tick = (label: string): string =>
+  `${rows}[aria-label^="${label}"] .custom-view-tree-node-item-checkbox`;
 const alpha = ['echo', 'pid', 'count', 'quiet'].map((name) => `mcp_alpha_${name}`);
 
 /** The visible rows of the view, each as one line. */
@@ -136,7 +137,9 @@ describe('sidebar', () => {
 
   it('Several tools are kept out in one edit', async () => {
     const before = await readConfig();
-    const row = (original: string): unknown => ({ node: { server: 'alpha', original, ticked: true } });
+    const row = (original: string): unknown => ({
+      node: { server: 'alpha', original, ticked: true },
+    });
     const chosen = [row('pid'), row('quiet')];
     await vscode.commands.executeCommand('mcpToolsets.keepOutTool', chosen[0], chosen);
     await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_beta_echo']);
@@ -162,7 +165,9 @@ describe('sidebar', () => {
 
   it('A tool leads to the pattern that decides about it', async () => {
     const selected = async (original: string): Promise<string | undefined> => {
-      await vscode.commands.executeCommand('mcpToolsets.goToPattern', { node: { server: 'beta', original } });
+      await vscode.commands.executeCommand('mcpToolsets.goToPattern', {
+        node: { server: 'beta', original },
+      });
       const editor = vscode.window.activeTextEditor;
       return editor?.document.getText(editor.selection);
     };
@@ -173,7 +178,8 @@ describe('sidebar', () => {
   it('The sidebar writes tool permissions of agents into the settings of the person (S4)', async () => {
     const node = { kind: 'tool', server: 'alpha', original: 'pid', published: 'alpha_pid' };
     const own = (): unknown =>
-      vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.globalValue ?? {};
+      vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.globalValue ??
+      {};
     await vscode.commands.executeCommand('mcpToolsets.denyTool', { node });
     await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_alpha_quiet', 'mcp_beta_echo']);
     assert.deepEqual(own(), { alpha_pid: 'deny' });
@@ -189,11 +195,16 @@ describe('sidebar', () => {
 
   it('The sidebar shows the built-in toolset unless the setting switches it off (L5)', async () => {
     const settings = vscode.workspace.getConfiguration('mcpToolsets');
-    const hasAdmin = (): boolean => vscode.lm.tools.some(({ name }) => name.startsWith('mcp_admin_'));
+    const hasAdmin = (): boolean =>
+      vscode.lm.tools.some(({ name }) => name.startsWith('mcp_admin_'));
     assert.ok(hasAdmin());
     await settings.update('adminTools', false, vscode.ConfigurationTarget.Global);
     await until(hasAdmin, (is) => !is, 'no mcp_admin');
-    await until(view, (lines) => !lines.some((line) => line.startsWith('mcp_admin')), 'no row of mcp_admin');
+    await until(
+      view,
+      (lines) => !lines.some((line) => line.startsWith('mcp_admin')),
+      'no row of mcp_admin',
+    );
     await settings.update('adminTools', undefined, vscode.ConfigurationTarget.Global);
     await until(hasAdmin, Boolean, 'mcp_admin');
   });
@@ -293,8 +304,14 @@ describe('sidebar', () => {
       return texts;
     };
     assert.match(await answers('add'), /editor: not offered[^]*whitelist/);
-    assert.match(await answers('alpha_count'), /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/);
-    assert.match(await answers('mcp_status'), /editor: offered[^]*mcp_admin_status[^]*other agents: offered/);
+    assert.match(
+      await answers('alpha_count'),
+      /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/,
+    );
+    assert.match(
+      await answers('mcp_status'),
+      /editor: offered[^]*mcp_admin_status[^]*other agents: offered/,
+    );
 
     void vscode.commands.executeCommand('mcpToolsets.explainTool');
     await page.click(`${item}[aria-label^="add"]`);
@@ -320,7 +337,9 @@ describe('sidebar', () => {
   it('More tools than some models take cause a warning', async () => {
     const original = await readConfig();
     const many = entry('pages.mjs', ['--pages', '1', '--tools-per-page', '130']);
-    await writeConfig(`version: 1\nservers:\n  few: ${entry('raw.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`);
+    await writeConfig(
+      `version: 1\nservers:\n  few: ${entry('raw.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`,
+    );
     await untilProblems(['too-many-tools many']);
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await untilRow(/^many ?130 tools · ~[\d.]+k tokens · stdio/);

@@ -1,4 +1,7 @@
-/** Signing in to a server (X7) as a person does it: the editor says so, a click opens the browser, tools come. */
+/**
+ * Signing in to a server (X7) as a person does it: the editor says so, a click opens the browser,
+ * tools come.
+ */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -24,9 +27,13 @@ describe('sign-in', () => {
 
   before(async () => {
     // An editor in a browser would send 127.0.0.1 through a port forwarding that does not exist.
-    server = spawn(process.execPath, [join(repoRoot, 'test/fixtures/servers/oauth.mjs'), '--host', '::1'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    server = spawn(
+      process.execPath,
+      [join(repoRoot, 'test/fixtures/servers/oauth.mjs'), '--host', '::1'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     assert.ok(server.stdout);
     for await (const line of createInterface({ input: server.stdout })) {
       const [word, address] = line.split(' ');
@@ -51,7 +58,9 @@ describe('sign-in', () => {
     );
 
   it('A required sign-in shows in the sidebar, above the entry, and as a problem with the action, and no page opens', async () => {
-    await writeConfig(`version: 1\nservers:\n  files:\n    transport: streamable_http\n    url: ${url}\n`);
+    await writeConfig(
+      `version: 1\nservers:\n  files:\n    transport: streamable_http\n    url: ${url}\n`,
+    );
     await row(/files ?needs sign-in/);
     await untilTools([]);
     assert.deepEqual(
@@ -71,7 +80,10 @@ describe('sign-in', () => {
       (found) => found.some(({ title }) => title === "Sign in to 'files'"),
       'the quick fix',
     );
-    assert.equal(actions.find(({ title }) => title === "Sign in to 'files'")?.command?.command, 'mcpToolsets.signIn');
+    assert.equal(
+      actions.find(({ title }) => title === "Sign in to 'files'")?.command?.command,
+      'mcpToolsets.signIn',
+    );
     await page.waitFor('.codelens-decoration a:has-text("Sign In…")');
     await page.screenshot('needed');
   });

@@ -1,4 +1,7 @@
-/** Sources of servers (C5) for a person: three files, created, changed and deleted while the window is open. */
+/**
+ * Sources of servers (C5) for a person: three files, created, changed and deleted while the window
+ * is open.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -11,7 +14,8 @@ const rows = '.part.sidebar .monaco-list-row';
 const usersFile = join(homedir(), '.minds', 'mcp.yaml');
 const mcprc = (): string => join(folder(), '.mcprc');
 
-const view = async (): Promise<string[]> => (await page.texts(rows)).map((text) => text.replace(/\s+/g, ' ').trim());
+const view = async (): Promise<string[]> =>
+  (await page.texts(rows)).map((text) => text.replace(/\s+/g, ' ').trim());
 
 const untilRow = (pattern: RegExp): Promise<string[]> =>
   until(view, (lines) => lines.some((line) => pattern.test(line)), `a row ${String(pattern)}`);
@@ -20,7 +24,10 @@ function diagnostics(file: string): string[] {
   return vscode.languages
     .getDiagnostics(vscode.Uri.file(file))
     .filter(({ source }) => source === 'MCP Toolsets')
-    .map(({ code, range }) => `${String(typeof code === 'object' ? code.value : code)} ${range.start.line + 1}`);
+    .map(
+      ({ code, range }) =>
+        `${String(typeof code === 'object' ? code.value : code)} ${range.start.line + 1}`,
+    );
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -29,7 +36,10 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 const kode = (tools: string): string =>
-  JSON.stringify({ command: 'node', args: [join(repoRoot, 'test/fixtures/servers/raw.mjs'), '--tools', tools] });
+  JSON.stringify({
+    command: 'node',
+    args: [join(repoRoot, 'test/fixtures/servers/raw.mjs'), '--tools', tools],
+  });
 
 describe('sources', () => {
   before(async () => {
@@ -40,7 +50,10 @@ describe('sources', () => {
   after(() => rm(dirname(usersFile), { recursive: true, force: true }));
 
   it("A server in a new file of the user starts without a question, and the workspace's servers wait", async () => {
-    await write(usersFile, `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'add,count'])}\n`);
+    await write(
+      usersFile,
+      `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'add,count'])}\n`,
+    );
     await untilTools(['mcp_mine_add', 'mcp_mine_count']);
     await untilRow(/^mine ?2 tools .*· user$/);
     await untilRow(/^alpha ?waits for approval/);
@@ -93,7 +106,10 @@ describe('sources', () => {
     );
     await page.screenshot('mcprc-error');
     assert.ok(toolIds().includes('mcp_kode_pid'));
-    await write(mcprc(), `{ "kode": ${kode('pid')}, "gone": { "command": "no-such-command", "disabled": true } }\n`);
+    await write(
+      mcprc(),
+      `{ "kode": ${kode('pid')}, "gone": { "command": "no-such-command", "disabled": true } }\n`,
+    );
     await until(
       () => diagnostics(mcprc()),
       (found) => found.length === 0,

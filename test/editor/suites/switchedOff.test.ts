@@ -1,4 +1,7 @@
-/** A switch of the editor that removes toolsets and restores them (E1, G3a). The Problems view names it. */
+/**
+ * A switch of the editor that removes toolsets and restores them (E1, G3a). The Problems view names
+ * it.
+ */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { untilProblems, untilTools } from '../../support/editor/product.ts';
@@ -6,7 +9,9 @@ import { untilProblems, untilTools } from '../../support/editor/product.ts';
 const shown = ['mcp_alpha_echo'];
 
 async function setAccess(value: unknown): Promise<void> {
-  await vscode.workspace.getConfiguration('chat').update('mcp.access', value, vscode.ConfigurationTarget.Global);
+  await vscode.workspace
+    .getConfiguration('chat')
+    .update('mcp.access', value, vscode.ConfigurationTarget.Global);
 }
 
 describe('toolsets behind a switch of the editor', () => {

@@ -1,4 +1,7 @@
-/** The team in a real editor (D2): grants of `@minds` and of the editor's own agents, problems, completion, changes. */
+/**
+ * The team in a real editor (D2): grants of `@minds` and of the editor's own agents, problems,
+ * completion, changes.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -52,7 +55,11 @@ describe('team', () => {
   }
 
   const untilProblems = (expected: readonly string[]): Promise<string[]> =>
-    until(problems, (found) => JSON.stringify(found) === JSON.stringify(expected), JSON.stringify(expected));
+    until(
+      problems,
+      (found) => JSON.stringify(found) === JSON.stringify(expected),
+      JSON.stringify(expected),
+    );
 
   async function offered(): Promise<string[]> {
     return (await modelRequests()).at(-1)?.tools.map(({ name }) => name) ?? [];
@@ -62,7 +69,11 @@ describe('team', () => {
     await askMinds('/as');
     await until(shown, (words) => /alice[^]*counter[^]*bob[^]*\*/.test(words), 'who there is');
     await askMinds('/as alice');
-    await until(shown, (words) => /alice answers in this conversation[^]*has 2 tools/.test(words), 'what she has');
+    await until(
+      shown,
+      (words) => /alice answers in this conversation[^]*has 2 tools/.test(words),
+      'what she has',
+    );
     const { text, record } = await askMinds(calls({ tool: 'counter_count' }));
     assert.match(text, /RESULT counter_count: 1/);
     assert.equal(record?.member, 'alice');
@@ -113,7 +124,11 @@ describe('team', () => {
     await askMinds('Hello.');
     assert.deepEqual(await offered(), ['shop_echo', 'shop_fail']);
     await edit('members:', 'members: [');
-    await until(problems, (found) => found.some((one) => one.startsWith('yaml-syntax')), 'the syntax error');
+    await until(
+      problems,
+      (found) => found.some((one) => one.startsWith('yaml-syntax')),
+      'the syntax error',
+    );
     await askMinds('Hello.');
     assert.deepEqual(await offered(), ['shop_echo', 'shop_fail']);
     await writeFile(teamFile(), original);
@@ -129,11 +144,14 @@ describe('team', () => {
     await forgetRequests();
     const { text, record } = await askMinds(calls({ tool: 'counter_count' }));
     assert.equal(text, 'OK', 'no tool could be called');
-    const asked = await vscode.commands.executeCommand<ModelRequest[]>('scriptedModel.lastRequests');
+    const asked = await vscode.commands.executeCommand<ModelRequest[]>(
+      'scriptedModel.lastRequests',
+    );
     assert.deepEqual(asked.at(-1)?.tools, [], 'not those of everybody either');
     await until(
       shown,
-      (words) => /alice is no longer in the team and has no tools\. \/as chooses who answers/.test(words),
+      (words) =>
+        /alice is no longer in the team and has no tools\. \/as chooses who answers/.test(words),
       'what happened and what to do',
     );
     await page.screenshot('left-the-team');
@@ -141,28 +159,40 @@ describe('team', () => {
     const next = await askMinds('/as bob');
     assert.equal(next.record?.conversation, record?.conversation);
     assert.equal(next.record?.member, 'bob');
-    assert.match((await askMinds(calls({ tool: 'shop_echo', input: { text: 'hi' } }))).text, /RESULT shop_echo: hi/);
+    assert.match(
+      (await askMinds(calls({ tool: 'shop_echo', input: { text: 'hi' } }))).text,
+      /RESULT shop_echo: hi/,
+    );
     await writeFile(teamFile(), original);
     await untilProblems(['toolset-deferred later']);
   });
 
   it('Completion offers toolset ids', async () => {
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(teamFile()));
-    const at = document.positionAt(document.getText().indexOf('counter, later') + 'counter, '.length);
+    const at = document.positionAt(
+      document.getText().indexOf('counter, later') + 'counter, '.length,
+    );
     const list = await vscode.commands.executeCommand<vscode.CompletionList>(
       'vscode.executeCompletionItemProvider',
       document.uri,
       at,
     );
     const labels = list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
-    for (const label of ['counter', 'shop', 'later', '*', '!shop']) assert.ok(labels.includes(label), label);
+    for (const label of ['counter', 'shop', 'later', '*', '!shop'])
+      assert.ok(labels.includes(label), label);
   });
 
   it('Members are custom agents of the editor without tools beyond their grants', async function () {
     this.timeout(150_000);
     await vscode.commands.executeCommand('mcpToolsets.writeAgents');
-    assert.match(await readFile(agentFile('alice'), 'utf8'), /tools: \['counter\/\*', 'later\/\*'\]/);
-    assert.match(await readFile(agentFile('bob'), 'utf8'), /tools: \['shop\/\*', 'later\/\*', 'mcp_admin\/\*'\]/);
+    assert.match(
+      await readFile(agentFile('alice'), 'utf8'),
+      /tools: \['counter\/\*', 'later\/\*'\]/,
+    );
+    assert.match(
+      await readFile(agentFile('bob'), 'utf8'),
+      /tools: \['shop\/\*', 'later\/\*', 'mcp_admin\/\*'\]/,
+    );
     await page.screenshot('agent-file');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const ask = async (mode: string): Promise<string[]> => {
@@ -175,12 +205,20 @@ describe('team', () => {
       });
       return (await offered()).filter((name) => name.startsWith('mcp_')).sort();
     };
-    // The editor finds agents with a delay, and asks another one until then. If a chat is left during the search,
+    // The editor finds agents with a delay, and asks another one until then. If a chat is left
+    // during the search,
     // 1.139 keeps its empty list until a file of an agent is saved.
     const untilOffered = async (expected: readonly string[]): Promise<void> => {
       await newChat();
-      for (let attempt = 1; JSON.stringify(await ask('alice')) !== JSON.stringify(expected); attempt++) {
-        assert.ok(attempt < mostAttempts, `not ${expected.join(', ')} but ${(await offered()).join(', ')}`);
+      for (
+        let attempt = 1;
+        JSON.stringify(await ask('alice')) !== JSON.stringify(expected);
+        attempt++
+      ) {
+        assert.ok(
+          attempt < mostAttempts,
+          `not ${expected.join(', ')} but ${(await offered()).join(', ')}`,
+        );
         if (attempt % attemptsBeforeSaving !== 0) continue;
         const file = vscode.Uri.file(agentFile('alice'));
         await vscode.workspace.fs.writeFile(file, await vscode.workspace.fs.readFile(file));
@@ -206,7 +244,10 @@ describe('team', () => {
     await vscode.commands.executeCommand('notifications.showList');
     await until(
       () => page.texts('.notifications-center .notification-list-item'),
-      (texts) => texts.some((text) => /alice\.agent\.md cannot be read \(it is larger than 1 MiB\)/.test(text)),
+      (texts) =>
+        texts.some((text) =>
+          /alice\.agent\.md cannot be read \(it is larger than 1 MiB\)/.test(text),
+        ),
       'why',
     );
     await vscode.commands.executeCommand('notifications.clearAll');

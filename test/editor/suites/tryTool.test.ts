@@ -5,12 +5,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { entry, invoke, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import {
+  entry,
+  invoke,
+  readConfig,
+  servers,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
 const field = (name: string): string =>
-  inWebview(`.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`);
+  inWebview(
+    `.field:has(label:text-matches("^${name}( required)?$")) >> css=input, textarea, select`,
+  );
 
 /** Control+A goes through the editor and may arrive after the next characters. */
 async function selectLine(): Promise<void> {
@@ -18,7 +28,8 @@ async function selectLine(): Promise<void> {
   await page.press('Shift+Home');
 }
 const button = (name: string): string => inWebview(`button:text-is("${name}")`);
-const shown = async (selector: string): Promise<string> => (await page.texts(inWebview(selector))).join('\n');
+const shown = async (selector: string): Promise<string> =>
+  (await page.texts(inWebview(selector))).join('\n');
 const untilShown = (selector: string, pattern: RegExp): Promise<string> =>
   until(
     () => shown(selector),
@@ -31,7 +42,8 @@ async function tryTool(server: string, tool: string): Promise<void> {
   await untilShown('h1', new RegExp(`^${tool}$`));
 }
 
-const closeAll = (): Thenable<unknown> => vscode.commands.executeCommand('workbench.action.closeAllEditors');
+const closeAll = (): Thenable<unknown> =>
+  vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
 /** Resolves with the opened document of arguments. */
 async function editAsJson(): Promise<vscode.TextDocument> {
@@ -44,7 +56,17 @@ async function editAsJson(): Promise<vscode.TextDocument> {
   return document;
 }
 
-const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema', 'exit'];
+const plain = [
+  'count',
+  'content',
+  'structured',
+  'fail',
+  'throw',
+  'slow',
+  'cancelled',
+  'schema',
+  'exit',
+];
 const tools = ['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)];
 
 describe('try tool', () => {
@@ -69,8 +91,8 @@ describe('try tool', () => {
     await page.click(button('Run'));
     await untilShown('.error', /This is required/);
     await page.screenshot('form-with-faults');
-    // The missing field has the focus. The test selects no field first, because the editor moves the focus into a
-    // page with a delay.
+    // The missing field has the focus. The test selects no field first, because the editor moves
+    // the focus into a page with a delay.
     await page.type('Ann');
     await page.click(button('Add to tags'));
     await page.type('red');
@@ -107,7 +129,9 @@ describe('try tool', () => {
     await page.click(button('Run'));
     await page.waitFor(inWebview('textarea[aria-required="true"][aria-invalid="true"]:focus'));
     await page.waitFor(inWebview('[role="status"]'));
-    const unnamed = await page.texts(inWebview('input:not([id]), textarea:not([id]), select:not([id])'));
+    const unnamed = await page.texts(
+      inWebview('input:not([id]), textarea:not([id]), select:not([id])'),
+    );
     assert.deepEqual(unnamed, []);
   });
 
@@ -115,7 +139,11 @@ describe('try tool', () => {
     const themes = vscode.workspace.getConfiguration('workbench');
     for (const theme of ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast']) {
       await themes.update('colorTheme', theme, vscode.ConfigurationTarget.Global);
-      const kind = theme.includes('Light') ? 'light' : theme.includes('Contrast') ? 'high-contrast' : 'dark';
+      const kind = theme.includes('Light')
+        ? 'light'
+        : theme.includes('Contrast')
+          ? 'high-contrast'
+          : 'dark';
       await tryTool('shop', 'order');
       await page.waitFor(inWebview(`body.vscode-${kind} h1`));
       await page.click(button('Add to tags'));
@@ -136,8 +164,14 @@ describe('try tool', () => {
     await tryTool('shop', 'order');
     const document = await editAsJson();
     const complaints = (): string[] =>
-      vscode.languages.getDiagnostics(document.uri).map(({ message }) => message.split('\n', 1)[0] ?? '');
-    await until(complaints, (all) => all.some((message) => message.includes('name')), 'what the schema requires');
+      vscode.languages
+        .getDiagnostics(document.uri)
+        .map(({ message }) => message.split('\n', 1)[0] ?? '');
+    await until(
+      complaints,
+      (all) => all.some((message) => message.includes('name')),
+      'what the schema requires',
+    );
     const edit = new vscode.WorkspaceEdit();
     const text = document.getText().replace(/\}\s*$/, '');
     const offer = `${text.trimEnd()},\n  "no": 1\n}`;
@@ -152,7 +186,8 @@ describe('try tool', () => {
     const labels = items.map(({ label }) => (typeof label === 'string' ? label : label.label));
     assert.ok(labels.includes('note'), labels.join(' '));
     await page.screenshot('arguments-as-json');
-    const whole = '{ "name": "Bo", "size": "small", "count": 1, "gift": false, "extra": { "a": 1 } }';
+    const whole =
+      '{ "name": "Bo", "size": "small", "count": 1, "gift": false, "extra": { "a": 1 } }';
     const all = new vscode.WorkspaceEdit();
     all.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), whole);
     await vscode.workspace.applyEdit(all);
@@ -188,8 +223,15 @@ describe('try tool', () => {
       default: { $ref: `${at}/default` },
     };
     const before = await readConfig();
-    const args = ['--schema', JSON.stringify(schema), '--result', JSON.stringify({ $schema: `${at}/result` })];
-    await writeConfig(`${before}  far: ${entry('forms.mjs', args, 'transform: [{ prefix: far_ }]')}\n`);
+    const args = [
+      '--schema',
+      JSON.stringify(schema),
+      '--result',
+      JSON.stringify({ $schema: `${at}/result` }),
+    ];
+    await writeConfig(
+      `${before}  far: ${entry('forms.mjs', args, 'transform: [{ prefix: far_ }]')}\n`,
+    );
     try {
       await untilTools([...tools, 'mcp_far_order']);
       await tryTool('far', 'far_order');
@@ -224,7 +266,11 @@ describe('try tool', () => {
       );
       // The editor answers once it knows the schema of the document.
       await vscode.commands.executeCommand('vscode.executeDocumentSymbolProvider', opened?.uri);
-      await vscode.commands.executeCommand('vscode.executeHoverProvider', opened?.uri, new vscode.Position(1, 4));
+      await vscode.commands.executeCommand(
+        'vscode.executeHoverProvider',
+        opened?.uri,
+        new vscode.Position(1, 4),
+      );
       assert.deepEqual(asked, []);
       await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
     } finally {
@@ -248,11 +294,19 @@ describe('try tool', () => {
     const text = (format: string): object => ({ type: 'string', format });
     const schema = {
       type: 'object',
-      properties: { day: text('date'), at: text('date-time'), mail: text('email'), page: text('uri'), word: text('') },
+      properties: {
+        day: text('date'),
+        at: text('date-time'),
+        mail: text('email'),
+        page: text('uri'),
+        word: text(''),
+      },
       required: ['word'],
     };
     const args = ['--schema', JSON.stringify(schema)];
-    await writeConfig(`${before}  dates: ${entry('forms.mjs', args, 'transform: [{ prefix: dates_ }]')}\n`);
+    await writeConfig(
+      `${before}  dates: ${entry('forms.mjs', args, 'transform: [{ prefix: dates_ }]')}\n`,
+    );
     try {
       await untilTools([...tools, 'mcp_dates_order']);
       await tryTool('dates', 'dates_order');
@@ -261,7 +315,10 @@ describe('try tool', () => {
       await page.click(field('page'));
       await page.type('example');
       await page.press('Control+Enter');
-      await untilShown('.error', /not an e-mail address[^]*not a URI[^]*To send an empty text, use Edit as JSON/);
+      await untilShown(
+        '.error',
+        /not an e-mail address[^]*not a URI[^]*To send an empty text, use Edit as JSON/,
+      );
       await page.screenshot('formats');
       await page.click(field('mail'));
       await page.press('End');
@@ -275,7 +332,12 @@ describe('try tool', () => {
       await page.type('x');
       await page.press('Control+Enter');
       await untilShown('.status', /^Done after/);
-      const sent = { day: '2026-01-31', mail: 'ann@example.com', page: 'https://example.com', word: 'x' };
+      const sent = {
+        day: '2026-01-31',
+        mail: 'ann@example.com',
+        page: 'https://example.com',
+        word: 'x',
+      };
       assert.deepEqual(JSON.parse(await shown('.result figure pre')), sent);
     } finally {
       await writeConfig(before);
@@ -303,7 +365,13 @@ describe('try tool', () => {
     await page.waitFor(inWebview('.result img'));
     await page.waitFor(inWebview('.result audio'));
     const text = await shown('.result');
-    for (const part of ['some text', 'embedded text', 'application/octet-stream, 3 bytes', 'linked', 'test://linked']) {
+    for (const part of [
+      'some text',
+      'embedded text',
+      'application/octet-stream, 3 bytes',
+      'linked',
+      'test://linked',
+    ]) {
       assert.ok(text.includes(part), `${part} in ${text}`);
     }
     await page.screenshot('content');
@@ -363,7 +431,9 @@ describe('try tool', () => {
   });
 
   it('Try Tool leaves no error on the console', async () => {
-    const own = (await page.consoleErrors()).filter((error) => /Content.Security|tryTool|webview/i.test(error));
+    const own = (await page.consoleErrors()).filter((error) =>
+      /Content.Security|tryTool|webview/i.test(error),
+    );
     assert.deepEqual(own, []);
   });
 });

@@ -1,6 +1,14 @@
 /** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
@@ -23,7 +31,10 @@ describe('approval on the command line (S1)', () => {
   describe('`approve`', () => {
     it('`approve` shows the launch whole and inert, and approves nothing without a terminal or --yes', async () => {
       const long = 'x'.repeat(5000);
-      cli.save({ a: stage.server('a', { args: ['-e', `1;${long};2`, '\u001b[2Jowned\u202e'] }), b: stage.server('b') });
+      cli.save({
+        a: stage.server('a', { args: ['-e', `1;${long};2`, '\u001b[2Jowned\u202e'] }),
+        b: stage.server('b'),
+      });
       const { code, stdout, stderr } = await cli.run('approve', 'a');
       assert.equal(code, 1);
       assert.match(stderr, /Nothing is approved: .*terminal.*--yes/);
@@ -35,7 +46,11 @@ describe('approval on the command line (S1)', () => {
     });
 
     it('`approve` approves the named servers or all waiting ones, and reports the rest', async () => {
-      cli.save({ a: stage.server('a'), b: stage.server('b'), off: stage.server('off', { enabled: false }) });
+      cli.save({
+        a: stage.server('a'),
+        b: stage.server('b'),
+        off: stage.server('off', { enabled: false }),
+      });
       assert.match((await cli.run('approve', '--yes', 'a')).stdout, /Approved: a\./);
       assert.match((await cli.run('approve', '--yes')).stdout, /Approved: b\./);
       const { code, stdout } = await cli.run('approve');
@@ -61,7 +76,12 @@ describe('approval on the command line (S1)', () => {
       const secret = 'sk-canary-5ca1ab1e5ca1ab1e';
       cli.env['FROM_HOST'] = secret;
       writeFileSync(path.join(cli.folder, '.env'), `API_TOKEN=${secret}\n`);
-      cli.save({ a: stage.server('a', { envFile: '.env', env: { API_KEY: secret, X: { env: 'FROM_HOST' } } }) });
+      cli.save({
+        a: stage.server('a', {
+          envFile: '.env',
+          env: { API_KEY: secret, X: { env: 'FROM_HOST' } },
+        }),
+      });
       await stage.approve();
       assert.doesNotMatch(readFileSync(cli.approvalsFile, 'utf8'), /canary/);
     });
@@ -168,34 +188,43 @@ describe('approval on the command line (S1)', () => {
           assert.match(stderr, why);
           assert.match(stderr, /approvals\.json approves nothing, because/);
         }
-        assert.deepEqual([stage.ran, readFileSync(file, 'utf8'), statSync(file).mode & 0o777], [[], spoilt, mode]);
-        assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout, /hello/);
+        assert.deepEqual(
+          [stage.ran, readFileSync(file, 'utf8'), statSync(file).mode & 0o777],
+          [[], spoilt, mode],
+        );
+        assert.match(
+          (await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout,
+          /hello/,
+        );
       }
     },
   );
 
-  posixIt('Windows has no such modes')('Permissions that others may write permit no command (S4)', async () => {
-    mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
-    const file = path.join(cli.home, '.minds', 'permissions.json');
-    writeFileSync(file, '{"*":"deny"}');
-    cli.save({ a: stage.server('a') });
-    for (const [spoil, why] of [
-      [(): void => chmodSync(file, 0o664), /others may write .*chmod 600/],
-      [
-        (): void => {
-          rmSync(file);
-          symlinkSync(path.join(cli.home, 'nothing'), file);
-        },
-        /link to nothing/,
-      ],
-    ] as const) {
-      spoil();
-      const { code, stderr } = await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve');
-      assert.equal(code, 1);
-      assert.match(stderr, why);
-    }
-    assert.deepEqual(stage.ran, []);
-  });
+  posixIt('Windows has no such modes')(
+    'Permissions that others may write permit no command (S4)',
+    async () => {
+      mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
+      const file = path.join(cli.home, '.minds', 'permissions.json');
+      writeFileSync(file, '{"*":"deny"}');
+      cli.save({ a: stage.server('a') });
+      for (const [spoil, why] of [
+        [(): void => chmodSync(file, 0o664), /others may write .*chmod 600/],
+        [
+          (): void => {
+            rmSync(file);
+            symlinkSync(path.join(cli.home, 'nothing'), file);
+          },
+          /link to nothing/,
+        ],
+      ] as const) {
+        spoil();
+        const { code, stderr } = await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve');
+        assert.equal(code, 1);
+        assert.match(stderr, why);
+      }
+      assert.deepEqual(stage.ran, []);
+    },
+  );
 
   posixIt('Windows has no such modes')(
     'A baseline that is not usable makes everything changed, and stays (S3b)',
@@ -209,7 +238,10 @@ describe('approval on the command line (S1)', () => {
       assert.deepEqual(await stage.namesFor('a', '--hold-changed'), []);
       const { code, stderr } = await cli.run('approve', 'a', '--yes');
       assert.equal(code, 1);
-      assert.match(stderr, /base\.json is not usable, so everything that servers offer counts as changed/);
+      assert.match(
+        stderr,
+        /base\.json is not usable, so everything that servers offer counts as changed/,
+      );
       assert.equal(readFileSync(file, 'utf8'), text);
     },
   );
@@ -257,16 +289,26 @@ describe('approval on the command line (S1)', () => {
         ['b', true, undefined],
       ],
     );
-    assert.equal(readFileSync(path.join(cli.home, '.minds', 'offers', 'base.json'), 'utf8'), kept, 'it notes nothing');
+    assert.equal(
+      readFileSync(path.join(cli.home, '.minds', 'offers', 'base.json'), 'utf8'),
+      kept,
+      'it notes nothing',
+    );
   }).timeout(180_000);
 
   it('Writing entries shows what they start, and only --yes or a yes at a terminal approves it (S1j)', async () => {
     cli.save({ a: stage.server('a'), off: stage.server('off', { enabled: false }) });
     const shown = await cli.run('entries', 'windsurf');
-    assert.match(shown.stderr, /These entries start what you have not approved\.[^]*argument {5}a\n/);
+    assert.match(
+      shown.stderr,
+      /These entries start what you have not approved\.[^]*argument {5}a\n/,
+    );
     const written = await cli.run('entries', 'windsurf', '--write');
     assert.equal(written.code, 0);
-    assert.match(written.stderr, /argument {5}a\n[^]*Wrote [^]*\na waits for approval\. Run `mcp-toolsets approve a`/);
+    assert.match(
+      written.stderr,
+      /argument {5}a\n[^]*Wrote [^]*\na waits for approval\. Run `mcp-toolsets approve a`/,
+    );
     assert.deepEqual(stage.stored, []);
     assert.equal((await cli.run('entries', 'windsurf', '--yes')).code, 2);
     const answered = await cli.run('entries', 'windsurf', '--write', '--yes');
@@ -286,7 +328,8 @@ describe('approval on the command line (S1)', () => {
     writeFileSync(linked, configText({ a: stage.server('a') }));
     mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
     symlinkSync(linked, path.join(cli.home, '.minds', 'mcp.yaml'));
-    const why = /The approval of "a" holds for this run only: .*approvals\.json.*`mcp-toolsets serve`/;
+    const why =
+      /The approval of "a" holds for this run only: .*approvals\.json.*`mcp-toolsets serve`/;
     for (const args of [
       ['approve', 'a', '--yes'],
       ['entries', 'windsurf', '--write', '--yes'],
@@ -406,7 +449,11 @@ describe('approval on the command line (S1)', () => {
         ['q', false],
         ['\r', true],
       ] as const) {
-        terminal = new Terminal(shell('stty rows 24 cols 80; TOOLS; echo "exit $?"'), cli.folder, 80);
+        terminal = new Terminal(
+          shell('stty rows 24 cols 80; TOOLS; echo "exit $?"'),
+          cli.folder,
+          80,
+        );
         let seen = 0;
         for (let at = 0; !/Let "a" start/.test(terminal.shown); at = terminal.shown.length) {
           const { shown } = terminal;

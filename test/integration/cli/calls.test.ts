@@ -26,7 +26,10 @@ describe('the record of calls', () => {
   beforeEach(async () => {
     const override = { echo: { arguments: { text: { allow: ['ok*'] } } } };
     cli = await CommandLine.open({
-      a: rawWith(['echo', 'fail', 'exit', 'count'], { transform: [{ prefix: 'a_' }], tools: { override } }),
+      a: rawWith(['echo', 'fail', 'exit', 'count'], {
+        transform: [{ prefix: 'a_' }],
+        tools: { override },
+      }),
     });
   });
 
@@ -68,8 +71,14 @@ describe('the record of calls', () => {
       ].sort(),
     );
     const lost = (await facts('--agent', 'INDEP', '--failed')).at(-1);
-    assert.deepEqual([lost?.original, lost?.reason], ['exit', 'The connection ended before the answer.']);
-    assert.deepEqual([(await facts('--server', 'b')).length, (await facts('--since', '1d')).length], [0, all.length]);
+    assert.deepEqual(
+      [lost?.original, lost?.reason],
+      ['exit', 'The connection ended before the answer.'],
+    );
+    assert.deepEqual(
+      [(await facts('--server', 'b')).length, (await facts('--since', '1d')).length],
+      [0, all.length],
+    );
     const out = path.join(cli.folder, 'out.jsonl');
     assert.equal((await cli.run('calls', 'export', out)).code, 0);
     assert.equal((await cli.run('calls', 'export', out)).code, 1, 'an existing file stays');
@@ -90,14 +99,20 @@ describe('the record of calls', () => {
         const client = new Client({ name, version: '1' });
         const { command, args, env } = cli.commandOf('connect');
         await client.connect(
-          new StdioClientTransport({ command, args, cwd: cli.folder, env: env as Record<string, string> }),
+          new StdioClientTransport({
+            command,
+            args,
+            cwd: cli.folder,
+            env: env as Record<string, string>,
+          }),
         );
         return client;
       }),
     );
     await Promise.all(
       clients.map(async (client) => {
-        for (let count = 0; count < 10; count++) await client.callTool({ name: 'a_count', arguments: {} });
+        for (let count = 0; count < 10; count++)
+          await client.callTool({ name: 'a_count', arguments: {} });
       }),
     );
     const [first, second] = clients;
@@ -137,7 +152,9 @@ describe('the record of calls', () => {
 
   it('`calls --follow` shows a call of another process when it has ended', async () => {
     const following = cli.begin('calls', '--follow', '--json', '--agent', 'mcp-toolsets');
-    const seen = new Promise<string>((resolve) => following.stdout?.once('data', (chunk) => resolve(String(chunk))));
+    const seen = new Promise<string>((resolve) =>
+      following.stdout?.once('data', (chunk) => resolve(String(chunk))),
+    );
     await cli.finishBeside(cli.begin('call', 'a_count'));
     assert.match(await within(seen, 'the call'), /"tool":"a_count"/);
     const ended = once(following, 'close');

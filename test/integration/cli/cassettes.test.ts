@@ -23,7 +23,10 @@ describe('cassettes', () => {
     return { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
   };
 
-  async function legacy<Result>(args: string[], use: (client: Client) => Promise<Result>): Promise<Result> {
+  async function legacy<Result>(
+    args: string[],
+    use: (client: Client) => Promise<Result>,
+  ): Promise<Result> {
     const client = new Client({ name: 'independent', version: '1' });
     await client.connect(new StdioClientTransport(options(...args)));
     try {
@@ -34,7 +37,10 @@ describe('cassettes', () => {
     }
   }
 
-  async function modern<Result>(args: string[], use: (client: ModernClient) => Promise<Result>): Promise<Result> {
+  async function modern<Result>(
+    args: string[],
+    use: (client: ModernClient) => Promise<Result>,
+  ): Promise<Result> {
     const client = new ModernClient(
       { name: 'modern', version: '1' },
       { versionNegotiation: { mode: { pin: '2026-07-28' } } },
@@ -53,11 +59,15 @@ describe('cassettes', () => {
 
   it('A cassette without a last line break is continued, and a broken one stays as it is', async () => {
     const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo'];
-    const session = (client: Client): Promise<unknown> => client.callTool({ name: 'echo', arguments: { text: 'x' } });
+    const session = (client: Client): Promise<unknown> =>
+      client.callTool({ name: 'echo', arguments: { text: 'x' } });
     await legacy(['record', file(), ...server], session);
     writeFileSync(file(), readFileSync(file(), 'utf8').trimEnd());
     await legacy(['record', file(), ...server], session);
-    assert.deepEqual(await legacy(['replay', file()], session), await legacy(['replay', file()], session));
+    assert.deepEqual(
+      await legacy(['replay', file()], session),
+      await legacy(['replay', file()], session),
+    );
     const broken = `${readFileSync(file(), 'utf8')}{"session":`;
     writeFileSync(file(), broken);
     const { code, stderr } = await cli.run('record', file(), ...server);
@@ -71,7 +81,10 @@ describe('cassettes', () => {
     cli.env['GIVEN_TOKEN'] = 'canary-recorded-5ca1ab1e';
     const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo'];
     const session = (client: Client): Promise<unknown> =>
-      client.callTool({ name: 'echo', arguments: { text: `${cli.folder}/a canary-recorded-5ca1ab1e` } });
+      client.callTool({
+        name: 'echo',
+        arguments: { text: `${cli.folder}/a canary-recorded-5ca1ab1e` },
+      });
     await legacy(['record', file(), ...server], session);
     const text = readFileSync(file(), 'utf8');
     assert.ok(text.includes(`${cli.folder}/a`) && !text.includes('canary'), text);
@@ -138,6 +151,9 @@ describe('cassettes', () => {
       'process.exit(7)',
     );
     assert.equal(ended.code, 7);
-    assert.match((await cli.run('replay', 'none.jsonl')).stderr, /none\.jsonl cannot be replayed: .*ENOENT/);
+    assert.match(
+      (await cli.run('replay', 'none.jsonl')).stderr,
+      /none\.jsonl cannot be replayed: .*ENOENT/,
+    );
   });
 });

@@ -44,7 +44,11 @@ describe('command line', () => {
         const { code, stdout, stderr } = await cli.run(...args);
         assert.deepEqual([code, stdout], [2, '']);
         assert.match(stderr, /^Usage: /);
-        assert.match(stderr.trimEnd().split('\n').at(-1) ?? '', says, 'it stands last, where it stays in sight');
+        assert.match(
+          stderr.trimEnd().split('\n').at(-1) ?? '',
+          says,
+          'it stands last, where it stays in sight',
+        );
       });
     }
   });
@@ -68,7 +72,8 @@ describe('command line', () => {
       });
     }
 
-    const why = ' An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+    const why =
+      ' An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
     for (const [args, option, reason] of [
       [['connect', '--approve'], '--approve', why],
       [['connect', '--approve-edits'], '--approve-edits', why],
@@ -178,7 +183,12 @@ describe('command line', () => {
 
     it('`check` works in another folder and prints JSON', async () => {
       cli.save('version: 2\n');
-      const { code, stdout } = await cli.run('check', '--json', '-C', path.join(cli.folder, '.minds', '..'));
+      const { code, stdout } = await cli.run(
+        'check',
+        '--json',
+        '-C',
+        path.join(cli.folder, '.minds', '..'),
+      );
       assert.equal(code, 1);
       const problems = JSON.parse(stdout) as { code: string; place: { file: string } }[];
       assert.equal(problems[0]?.code, 'version-unsupported');
@@ -209,13 +219,19 @@ describe('command line', () => {
       assert.match(stdout, /^server +transport +tools +source +state$/m);
       assert.match(stdout, /^good +stdio +4 of 5 +\.minds\/mcp\.yaml +running$/m);
       assert.match(stdout, /^off +stdio +0 of 0 +\.minds\/mcp\.yaml +disabled$/m);
-      assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exited with code 3/m);
+      assert.match(
+        stdout,
+        /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exited with code 3/m,
+      );
     });
 
     it('`status` reports the error of a file with unknown servers', async () => {
       cli.save('version: 1\nservers: [\n');
       const { code, stdout, stderr } = await cli.run('status');
-      assert.deepEqual([code, stdout], [1, 'No servers are known, because a config file has an error.\n']);
+      assert.deepEqual(
+        [code, stdout],
+        [1, 'No servers are known, because a config file has an error.\n'],
+      );
       assert.match(stderr, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
     });
 
@@ -229,7 +245,10 @@ describe('command line', () => {
     });
 
     it('`status` reports the error of an entry', async () => {
-      const { code, stdout } = await cli.runWith({ a: { ...rawWith(['echo']), timeouts: { call: '1h' } } }, 'status');
+      const { code, stdout } = await cli.runWith(
+        { a: { ...rawWith(['echo']), timeouts: { call: '1h' } } },
+        'status',
+      );
       assert.equal(code, 1);
       assert.match(
         stdout,
@@ -241,7 +260,10 @@ describe('command line', () => {
       const mcprc = path.join(cli.folder, '.mcprc');
       const users = path.join(cli.home, '.minds', 'mcp.yaml');
       mkdirSync(path.dirname(users), { recursive: true });
-      writeFileSync(mcprc, JSON.stringify({ mcpServers: { kode: { ...rawWith(['echo']), transport: undefined } } }));
+      writeFileSync(
+        mcprc,
+        JSON.stringify({ mcpServers: { kode: { ...rawWith(['echo']), transport: undefined } } }),
+      );
       writeFileSync(users, configText({ mine: rawWith(['echo']), kode: rawWith(['add']) }));
       try {
         const { code, stdout } = await cli.runWith({ good: rawWith(['echo']) }, 'status');
@@ -251,9 +273,15 @@ describe('command line', () => {
         assert.match(stdout, /^mine .* ~\/\.minds\/mcp\.yaml +running$/m);
         const checked = await cli.run('check');
         assert.equal(checked.code, 0);
-        assert.match(checked.stdout, /home[\\/]\.minds[\\/]mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/);
+        assert.match(
+          checked.stdout,
+          /home[\\/]\.minds[\\/]mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/,
+        );
         writeFileSync(mcprc, '{\n  "kode": { "command" "node" }\n}');
-        assert.match((await cli.run('check')).stdout, /\.mcprc:2:23: error json-syntax: .*colon expected/);
+        assert.match(
+          (await cli.run('check')).stdout,
+          /\.mcprc:2:23: error json-syntax: .*colon expected/,
+        );
       } finally {
         rmSync(mcprc);
         rmSync(cli.home, { recursive: true });
@@ -261,10 +289,17 @@ describe('command line', () => {
     });
 
     it('`status --json` prints the snapshot', async () => {
-      const { code, stdout } = await cli.runWith({ good: several['good'] ?? {} }, 'status', '--json');
+      const { code, stdout } = await cli.runWith(
+        { good: several['good'] ?? {} },
+        'status',
+        '--json',
+      );
       assert.equal(code, 0);
       const { servers } = JSON.parse(stdout) as StatusSnapshot;
-      assert.deepEqual([servers[0]?.id, servers[0]?.state.kind, servers[0]?.offered], ['good', 'running', 5]);
+      assert.deepEqual(
+        [servers[0]?.id, servers[0]?.state.kind, servers[0]?.offered],
+        ['good', 'running', 5],
+      );
     });
 
     it('`status` without servers says so', async () => {
@@ -276,7 +311,14 @@ describe('command line', () => {
   describe('a file refused as a whole (C4)', () => {
     const refused = 'version: 1\nservers:\n  a: [\n';
 
-    for (const args of [['status'], ['status', '--json'], ['tools'], ['tools', 'a'], ['resources'], ['prompts', 'a']]) {
+    for (const args of [
+      ['status'],
+      ['status', '--json'],
+      ['tools'],
+      ['tools', 'a'],
+      ['resources'],
+      ['prompts', 'a'],
+    ]) {
       it(`A refused file is reported on stderr with exit code 1: ${args.join(' ')}`, async () => {
         const { code, stdout, stderr } = await cli.runWith(refused, ...args);
         assert.equal(code, 1);
@@ -288,7 +330,10 @@ describe('command line', () => {
     it('A refused file prevents writing of entries, because its toolsets are unknown', async () => {
       const { code, stdout, stderr } = await cli.runWith(refused, 'entries', 'codex', '--write');
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^\S+mcp\.yaml:3:\d+: error yaml-syntax: .*\nNothing was written: .*not known.*\n$/);
+      assert.match(
+        stderr,
+        /^\S+mcp\.yaml:3:\d+: error yaml-syntax: .*\nNothing was written: .*not known.*\n$/,
+      );
       assert.ok(!existsSync(path.join(cli.folder, '.codex')));
     });
   });
@@ -296,7 +341,12 @@ describe('command line', () => {
   describe('import', () => {
     const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
     const theirs = (): string => path.join(cli.folder, '.mcp.json');
-    const server = { type: 'stdio', ...rawWith(['echo']), transport: undefined, env: { GITHUB_TOKEN: token } };
+    const server = {
+      type: 'stdio',
+      ...rawWith(['echo']),
+      transport: undefined,
+      env: { GITHUB_TOKEN: token },
+    };
     const kept = '# kept\nversion: 1\nservers:\n  a: { transport: stdio, command: x } # mine\n';
 
     beforeEach(() => writeFileSync(theirs(), JSON.stringify({ mcpServers: { github: server } })));
@@ -366,22 +416,37 @@ describe('command line', () => {
       rmSync(entries);
     });
 
-    posixIt('Windows has no such limit.')('`import` to a full disk leaves the file unchanged', async () => {
-      const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`s${index}`, { command: 'x' }]));
-      writeFileSync(theirs(), JSON.stringify({ mcpServers: many }));
-      cli.save(kept);
-      const { command, args, env } = cli.commandOf('import', '.mcp.json', '--write');
-      const limited = spawn('sh', ['-c', 'ulimit -f 4 && exec "$0" "$@"', command, ...args], { cwd: cli.folder, env });
-      const { code, stderr } = await cli.finish(limited);
-      assert.equal(code, 1);
-      assert.match(stderr, /^Nothing was imported: EFBIG: /);
-      assert.equal(readFileSync(cli.file, 'utf8'), kept);
-    });
+    posixIt('Windows has no such limit.')(
+      '`import` to a full disk leaves the file unchanged',
+      async () => {
+        const many = Object.fromEntries(
+          Array.from({ length: 200 }, (_, index) => [`s${index}`, { command: 'x' }]),
+        );
+        writeFileSync(theirs(), JSON.stringify({ mcpServers: many }));
+        cli.save(kept);
+        const { command, args, env } = cli.commandOf('import', '.mcp.json', '--write');
+        const limited = spawn('sh', ['-c', 'ulimit -f 4 && exec "$0" "$@"', command, ...args], {
+          cwd: cli.folder,
+          env,
+        });
+        const { code, stderr } = await cli.finish(limited);
+        assert.equal(code, 1);
+        assert.match(stderr, /^Nothing was imported: EFBIG: /);
+        assert.equal(readFileSync(cli.file, 'utf8'), kept);
+      },
+    );
 
     it('`import` creates a missing file, and --format replaces an unclear file name', async () => {
       const file = path.join(cli.folder, 'servers.txt');
       writeFileSync(file, '[[mcp_servers]]\nname = "otter"\nurl = "http://127.0.0.1:1/sse"\n');
-      const { code } = await cli.runWith(undefined, 'import', 'servers.txt', '--format', 'otter', '--write');
+      const { code } = await cli.runWith(
+        undefined,
+        'import',
+        'servers.txt',
+        '--format',
+        'otter',
+        '--write',
+      );
       assert.equal(code, 0);
       assert.match(
         readFileSync(cli.file, 'utf8'),

@@ -1,9 +1,18 @@
-/** The command line as a process (H1, G4, S4, X5): tools, resources and prompts of servers, and calls of tools. */
+/**
+ * The command line as a process (H1, G4, S4, X5): tools, resources and prompts of servers, and
+ * calls of tools.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
-import { fixture, officialServer, rawWith, several, type Servers } from '../../support/core/configText.js';
+import {
+  fixture,
+  officialServer,
+  rawWith,
+  several,
+  type Servers,
+} from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 
@@ -30,7 +39,12 @@ describe('command line: tools, resources, prompts', () => {
     });
 
     it('`tools` lists one server as JSON, and an unknown server is an error', async () => {
-      const { code, stdout } = await cli.runWith({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
+      const { code, stdout } = await cli.runWith(
+        { ...several, other: rawWith(['pid']) },
+        'tools',
+        'other',
+        '--json',
+      );
       assert.equal(code, 0);
       const listed = JSON.parse(stdout) as { id: string; tools: { published: string }[] }[];
       assert.deepEqual(
@@ -61,7 +75,8 @@ describe('command line: tools, resources, prompts', () => {
       const keptOut = await cli.runWith(several, 'explain', 'add');
       assert.equal(keptOut.code, 1);
       const [, line = ''] =
-        /blacklist: add \(\.minds\/mcp\.yaml:(\d+):\d+\)\. To publish it, /.exec(keptOut.stdout) ?? [];
+        /blacklist: add \(\.minds\/mcp\.yaml:(\d+):\d+\)\. To publish it, /.exec(keptOut.stdout) ??
+        [];
       assert.match(readFileSync(cli.file, 'utf8').split('\n')[Number(line) - 1] ?? '', /add/);
     });
 
@@ -70,7 +85,9 @@ describe('command line: tools, resources, prompts', () => {
       writeFileSync(team, 'members:\n  ann: { toolsets: [good] }\n  bob: { toolsets: [] }\n');
       try {
         const { stdout } = await cli.runWith(several, 'explain', 'echo', '--json');
-        const { tools } = JSON.parse(stdout) as { tools: { roads: { road: string; offered: boolean }[] }[] };
+        const { tools } = JSON.parse(stdout) as {
+          tools: { roads: { road: string; offered: boolean }[] }[];
+        };
         assert.deepEqual(
           tools[0]?.roads.slice(3).map(({ road, offered }) => [road, offered]),
           [
@@ -81,7 +98,11 @@ describe('command line: tools, resources, prompts', () => {
       } finally {
         rmSync(team);
       }
-      const unknown = await cli.runWith({ ...several, dead: fixture('exits') }, 'explain', 'nothing_like_it');
+      const unknown = await cli.runWith(
+        { ...several, dead: fixture('exits') },
+        'explain',
+        'nothing_like_it',
+      );
       assert.equal(unknown.code, 1);
       assert.match(
         unknown.stderr,
@@ -109,7 +130,10 @@ describe('command line: tools, resources, prompts', () => {
         prompts: { name: string; originalName: string }[];
       }[];
       assert.deepEqual(
-        prompts.map(({ id, prompts }) => [id, ...prompts.map(({ name, originalName }) => `${name}=${originalName}`)]),
+        prompts.map(({ id, prompts }) => [
+          id,
+          ...prompts.map(({ name, originalName }) => `${name}=${originalName}`),
+        ]),
         [['two', 'two_greet=greet', 'two_plan=plan']],
       );
       assert.match((await cli.run('prompts')).stdout, /^one +greet +/m);
@@ -167,15 +191,28 @@ describe('command line: tools, resources, prompts', () => {
     });
 
     it('A permission to ask is refused without a terminal', async () => {
-      const { code, stdout, stderr } = await cli.runWith(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
+      const { code, stdout, stderr } = await cli.runWith(
+        renamed,
+        'call',
+        'a_pid',
+        '{}',
+        '--ask',
+        'pid',
+      );
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /No terminal is there to ask about the call of "a_pid"[^]*did not allow this call/);
+      assert.match(
+        stderr,
+        /No terminal is there to ask about the call of "a_pid"[^]*did not allow this call/,
+      );
     });
 
     it('`explain` applies them to other agents only, because the editor does not read them', async () => {
       const { code, stdout } = await cli.runWith(renamed, 'explain', 'a_pid', '--deny', 'pid');
       assert.equal(code, 0);
-      assert.match(stdout, /editor +offered as [^]*other agents +not offered: denied by your permissions: pid/);
+      assert.match(
+        stdout,
+        /editor +offered as [^]*other agents +not offered: denied by your permissions: pid/,
+      );
     });
 
     it('Unreadable permissions let nothing start', async () => {
@@ -188,18 +225,34 @@ describe('command line: tools, resources, prompts', () => {
 
   describe('call', () => {
     it('`call` prints the text of the result', async () => {
-      const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
+      const { code, stdout, stderr } = await cli.runWith(
+        several,
+        'call',
+        'good_echo',
+        '{"text":"hello\\nthere"}',
+      );
       assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
     });
 
     it('`call` sends no number as another one', async () => {
-      const { code, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"id":12345678901234567890}');
+      const { code, stderr } = await cli.runWith(
+        several,
+        'call',
+        'good_echo',
+        '{"id":12345678901234567890}',
+      );
       assert.equal(code, 2);
       assert.match(stderr, /12345678901234567890 would be sent as another number/);
     });
 
     it('`call` prints progress on stderr, and the result as JSON', async () => {
-      const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
+      const { code, stdout, stderr } = await cli.runWith(
+        several,
+        'call',
+        'good_slow',
+        '{"ms":20,"steps":2}',
+        '--json',
+      );
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(stdout), { content: [{ type: 'text', text: 'done' }] });
       assert.equal(stderr, '1 of 2 step 1\n2 of 2 step 2\n');
@@ -214,7 +267,14 @@ describe('command line: tools, resources, prompts', () => {
 
     it("`call` answers questions of a tool with given values and with the form's defaults", async () => {
       const asks = { s: fixture('features') };
-      const answered = await cli.runWith(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
+      const answered = await cli.runWith(
+        asks,
+        'call',
+        'order',
+        '{}',
+        '--answers',
+        '{"name":"Ada","more":1}',
+      );
       assert.deepEqual(
         [answered.code, JSON.parse(answered.stdout)],
         [0, { action: 'accept', content: { name: 'Ada', count: 2, gift: true } }],

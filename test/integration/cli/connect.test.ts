@@ -1,4 +1,6 @@
-/** `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder. */
+/**
+ * `mcp-toolsets connect` (G6): an MCP server over stdio, connected to the gateway of the folder.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -23,7 +25,8 @@ import { within } from '../../support/core/within.js';
 import { untilNone } from '../../support/processes.js';
 
 const addressOf = (tokenFile: string): string => tokenFile.replace(/\.token$/, '.address');
-const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+const textOf = (result: unknown): string =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('mcp-toolsets connect', () => {
   let cli: CommandLine;
@@ -31,7 +34,9 @@ describe('mcp-toolsets connect', () => {
   const clients: Client[] = [];
   const modern: ModernClient[] = [];
   const servers = {
-    alpha: fixture('raw', ['--tools', 'count,pid,slow,quiet,cancelled'], { transform: [{ prefix: 'alpha_' }] }),
+    alpha: fixture('raw', ['--tools', 'count,pid,slow,quiet,cancelled'], {
+      transform: [{ prefix: 'alpha_' }],
+    }),
     forms: fixture('features'),
   };
 
@@ -42,7 +47,10 @@ describe('mcp-toolsets connect', () => {
   afterEach(async () => {
     for (const client of [...clients.splice(0), ...modern.splice(0)]) await client.close();
     // A refused client closes its transport without an event for the end.
-    await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    await untilNone(
+      () => cli.processes().filter(({ command }) => command.includes('cli.js connect')),
+      10_000,
+    );
     await cli.stopEngines();
     await serving?.end();
     serving = undefined;
@@ -68,9 +76,15 @@ describe('mcp-toolsets connect', () => {
   async function connectModern(args: string[]): Promise<ModernClient> {
     const client = new ModernClient(
       { name: 'modern', version: '1' },
-      { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: { elicitation: { form: {} } } },
+      {
+        versionNegotiation: { mode: { pin: '2026-07-28' } },
+        capabilities: { elicitation: { form: {} } },
+      },
     );
-    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'me' } }));
+    client.setRequestHandler('elicitation/create', () => ({
+      action: 'accept',
+      content: { answer: 'me' },
+    }));
     const { command, args: words, env } = cli.commandOf('connect', ...args);
     modern.push(client);
     const options = { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
@@ -85,9 +99,13 @@ describe('mcp-toolsets connect', () => {
   ): Promise<string> => textOf(await client.callTool({ name, arguments: args }));
 
   /** The number of processes that host servers. Each has a guardian. */
-  const hosts = (): number => cli.processes().filter(({ command }) => command.includes('guardian.js')).length;
+  const hosts = (): number =>
+    cli.processes().filter(({ command }) => command.includes('guardian.js')).length;
 
-  /** The names of its tools, once they include these. Each server joins after it has listed its tools. */
+  /**
+   * The names of its tools, once they include these. Each server joins after it has listed its
+   * tools.
+   */
   async function untilNames(client: Client, wanted: readonly string[]): Promise<string[]> {
     const names = async (): Promise<string[]> => {
       for (;;) {
@@ -104,7 +122,8 @@ describe('mcp-toolsets connect', () => {
     assert.ok((await one.listTools()).tools.some(({ name }) => name === 'alpha_count'));
     assert.deepEqual([await call(one, 'alpha_count'), await call(one, 'alpha_count')], ['1', '2']);
     assert.equal(await call(two, 'alpha_count'), '1');
-    const instances = (): number => cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
+    const instances = (): number =>
+      cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
     const before = instances();
     assert.notEqual(await call(one, 'alpha_pid'), await call(two, 'alpha_pid'));
     assert.equal(instances(), before);
@@ -124,7 +143,9 @@ describe('mcp-toolsets connect', () => {
     cli.save({ ...servers, alpha: { ...servers.alpha, tools: { whitelist: ['count', 'pid'] } } });
     await changed;
     assert.deepEqual(
-      (await two.listTools()).tools.map(({ name }) => name).filter((name) => name.startsWith('alpha_')),
+      (await two.listTools()).tools
+        .map(({ name }) => name)
+        .filter((name) => name.startsWith('alpha_')),
       ['alpha_count', 'alpha_pid'],
     );
     await subscription.close();
@@ -136,10 +157,16 @@ describe('mcp-toolsets connect', () => {
   });
 
   it('A `connect` client of 2026-07-28 mirrors no parameters over stdio, and need not', async () => {
-    cli.save({ ...servers, mirroring: fixture('modern', [], { tools: { whitelist: ['region'] } }) });
+    cli.save({
+      ...servers,
+      mirroring: fixture('modern', [], { tools: { whitelist: ['region'] } }),
+    });
     await serve();
     await serving?.until('mirroring  http');
-    assert.equal(await call(await connectModern(['mirroring']), 'region', { region: 'north' }), '{}');
+    assert.equal(
+      await call(await connectModern(['mirroring']), 'region', { region: 'north' }),
+      '{}',
+    );
   });
 
   it('A `connect` client of 2026-07-28 goes on at the next gateway and is notified that its state is lost', async () => {
@@ -173,13 +200,19 @@ describe('mcp-toolsets connect', () => {
     const client = await connect(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
     await client.close();
-    await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    await untilNone(
+      () => cli.processes().filter(({ command }) => command.includes('cli.js connect')),
+      10_000,
+    );
     const before = engines();
     assert.equal(before.length, 1);
     assert.equal(await call(await connect(['alpha']), 'alpha_count'), '1');
     assert.deepEqual(engines(), before);
     await clients[1]?.close();
-    await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
+    await untilNone(
+      () => cli.processes().filter(({ command }) => command.includes('cli.js connect')),
+      10_000,
+    );
     const stopped = await cli.run('stop');
     assert.deepEqual([stopped.code, stopped.stderr], [0, '']);
     assert.match(stopped.stdout, /^The engine has ended\. It served /);
@@ -187,7 +220,9 @@ describe('mcp-toolsets connect', () => {
   });
 
   it('A server that shuffles changes no byte over runs of the engine, for all and for one conversation (N6)', async () => {
-    cli.save({ shuffling: fixture('raw', ['--shuffle', '--tools', 'echo,add,slow,count,pid,exit']) });
+    cli.save({
+      shuffling: fixture('raw', ['--shuffle', '--tools', 'echo,add,slow,count,pid,exit']),
+    });
     await cli.run('approve', '--yes');
     const seen = new Set<string>();
     for (let run = 0; run < 3; run++) {
@@ -227,7 +262,10 @@ describe('mcp-toolsets connect', () => {
     const [engine = 0] = engines();
     const servers = cli.processes().filter(({ command }) => command.includes('raw.mjs'));
     process.kill(engine, 'SIGKILL');
-    await untilNone(() => cli.processes().filter(({ pid }) => servers.some((server) => server.pid === pid)), 5000);
+    await untilNone(
+      () => cli.processes().filter(({ pid }) => servers.some((server) => server.pid === pid)),
+      5000,
+    );
     const after = await client.callTool({ name: 'alpha_count', arguments: {} });
     assert.equal(textOf(after), '1');
     assert.match(JSON.stringify(after.content), /is gone/);
@@ -259,7 +297,12 @@ describe('mcp-toolsets connect', () => {
     clients.push(client);
     const env = { ...cli.env, USERPROFILE: cli.env['HOME'] } as Record<string, string>;
     await client.connect(
-      new StdioClientTransport({ command, args: [...args, 'connect', 'alpha'], cwd: cli.folder, env }),
+      new StdioClientTransport({
+        command,
+        args: [...args, 'connect', 'alpha'],
+        cwd: cli.folder,
+        env,
+      }),
     );
     const [engine] = engines();
     assert.ok(engine, 'an engine runs');
@@ -281,7 +324,9 @@ describe('mcp-toolsets connect', () => {
     clients.push(client);
     const args = [path.join(other, 'cli.js'), 'connect', 'alpha'];
     const env = cli.env as Record<string, string>;
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: cli.folder, env }));
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, cwd: cli.folder, env }),
+    );
     assert.equal(await call(client, 'alpha_count'), '1');
     assert.equal(engines().length, 2);
   });
@@ -293,8 +338,14 @@ describe('mcp-toolsets connect', () => {
     assert.ok((await offered()).includes('alpha_pid'));
     const before = hosts();
     assert.ok(!(await offered('--deny', 'pid')).includes('alpha_pid'));
-    assert.match(await call(await connect(['alpha', '--ask', 'alpha_pid']), 'alpha_pid'), /did not allow this call/);
-    assert.match(await call(await connect(['alpha', '--allow', 'alpha_pid']), 'alpha_pid'), /^\d+$/);
+    assert.match(
+      await call(await connect(['alpha', '--ask', 'alpha_pid']), 'alpha_pid'),
+      /did not allow this call/,
+    );
+    assert.match(
+      await call(await connect(['alpha', '--allow', 'alpha_pid']), 'alpha_pid'),
+      /^\d+$/,
+    );
     await connect(['alpha', '--hold-changed']);
     assert.equal(hosts(), before + 4);
   });
@@ -320,7 +371,10 @@ describe('mcp-toolsets connect', () => {
         ['mcp_release'],
       );
       assert.equal(new Set(names).size, names.length);
-      assert.deepEqual([await call(client, 'alpha_count'), await call(client, 'alpha_count')], ['1', '2']);
+      assert.deepEqual(
+        [await call(client, 'alpha_count'), await call(client, 'alpha_count')],
+        ['1', '2'],
+      );
       assert.doesNotMatch(await call(client, 'mcp_release', { serverId: 'alpha' }), /no instance/i);
       assert.equal(await call(client, 'alpha_count'), '1');
       assert.ok((await client.listPrompts()).prompts.length > 0);
@@ -381,8 +435,11 @@ describe('mcp-toolsets connect', () => {
     const client = await connect(['alpha']);
     const steps: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void steps.push(progress);
-    await client.callTool({ name: 'alpha_slow', arguments: { ms: 600, steps: 3 } }, undefined, { onprogress });
-    // The SDK's client drops a progress that arrives in one chunk with the result. The last one may.
+    await client.callTool({ name: 'alpha_slow', arguments: { ms: 600, steps: 3 } }, undefined, {
+      onprogress,
+    });
+    // The SDK's client drops a progress that arrives in one chunk with the result. The last one
+    // may.
     assert.deepEqual(steps.slice(0, 2), [1, 2]);
     const controller = new AbortController();
     const begun = client.callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } }, undefined, {
@@ -393,7 +450,8 @@ describe('mcp-toolsets connect', () => {
     await assert.rejects(begun);
     await within(
       (async () => {
-        while ((await call(client, 'alpha_cancelled')) !== '["quiet"]') await call(client, 'alpha_count');
+        while ((await call(client, 'alpha_cancelled')) !== '["quiet"]')
+          await call(client, 'alpha_count');
       })(),
       'the cancellation',
     );
@@ -417,7 +475,10 @@ describe('mcp-toolsets connect', () => {
     const client = await connect(['alpha']);
     assert.equal(await call(client, 'alpha_count'), '1');
     serving?.process.kill('SIGTERM');
-    await within(new Promise((resolve) => serving?.process.once('close', resolve)), 'the end of serve');
+    await within(
+      new Promise((resolve) => serving?.process.once('close', resolve)),
+      'the end of serve',
+    );
     await serve();
     const after = await client.callTool({ name: 'alpha_count', arguments: {} });
     assert.equal(textOf(after), '1');
@@ -447,7 +508,10 @@ describe('mcp-toolsets connect', () => {
     const connectIn = (...args: string[]): Promise<Client> => connect(args, {}, inner);
     const withoutFile = async (): Promise<void> => {
       const client = await connectIn('alpha');
-      assert.match(client.getInstructions() ?? '', /No MCP server serves here\..*\.minds\/mcp\.yaml/);
+      assert.match(
+        client.getInstructions() ?? '',
+        /No MCP server serves here\..*\.minds\/mcp\.yaml/,
+      );
       assert.deepEqual((await client.listTools()).tools, []);
     };
     await withoutFile();
@@ -456,7 +520,9 @@ describe('mcp-toolsets connect', () => {
     // A worktree has a file in place of the folder.
     await writeFile(path.join(cli.folder, 'packages', '.git'), 'gitdir: elsewhere');
     await withoutFile();
-    await cp(path.dirname(cli.file), path.join(cli.folder, 'packages', '.minds'), { recursive: true });
+    await cp(path.dirname(cli.file), path.join(cli.folder, 'packages', '.minds'), {
+      recursive: true,
+    });
     const waiting = await connectIn('alpha');
     assert.match(waiting.getInstructions() ?? '', /approve/);
     assert.deepEqual((await waiting.listTools()).tools, []);

@@ -1,4 +1,7 @@
-/** `mcp-toolsets entries` (G6): one entry for every agent, which connects from a clone of the folder. */
+/**
+ * `mcp-toolsets entries` (G6): one entry for every agent, which connects from a clone of the
+ * folder.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
@@ -31,7 +34,9 @@ describe('mcp-toolsets entries', () => {
 
   /** Starts an entry of the agent's file in the folder, as an agent does. */
   async function startEntry(name: string, file = agentsFile()): Promise<Client> {
-    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, Entry> };
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as {
+      mcpServers: Record<string, Entry>;
+    };
     const { command, args } = mcpServers[name] ?? assert.fail(`no entry ${name}`);
     const client = new Client({ name: 'agent', version: '1' });
     const env = cli.env as Record<string, string>;
@@ -54,7 +59,10 @@ describe('mcp-toolsets entries', () => {
     const written = await cli.run('entries', 'claude-code', '--write');
     assert.equal(written.code, 0, written.stderr);
     const text = readFileSync(agentsFile(), 'utf8');
-    assert.match(text, /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/);
+    assert.match(
+      text,
+      /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/,
+    );
     const { mcpServers } = JSON.parse(text.replace('// by hand', '')) as { mcpServers: object };
     assert.deepEqual(Object.keys(mcpServers), ['own', 'alpha', 'mcp_admin']);
     const unknown = await cli.run('entries', 'emacs');
@@ -122,13 +130,19 @@ describe('mcp-toolsets entries', () => {
     const script = packageIn(cli.folder);
     const refused = await runIn(script, 'entries', 'windsurf', '--write');
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
-    assert.match(refused.stderr, /^Nothing was written: a repository could replace this command line/);
+    assert.match(
+      refused.stderr,
+      /^Nothing was written: a repository could replace this command line/,
+    );
     assert.ok(!existsSync(path.join(cli.home, '.minds', 'bin')));
     const other = packageIn(path.join(cli.home, 'lib'));
     assert.equal((await runIn(other, 'entries', 'windsurf', '--write')).code, 0);
     const launcher = readFileSync(path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js'), 'utf8');
     assert.equal((await runIn(script, 'entries', 'cursor', '--write')).code, 0);
-    assert.equal(readFileSync(path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js'), 'utf8'), launcher);
+    assert.equal(
+      readFileSync(path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js'), 'utf8'),
+      launcher,
+    );
   });
 
   it('Two people get the same bytes for a file of the folder', async () => {

@@ -10,7 +10,10 @@ import type { CommandLine, Output } from '../../support/core/commandLine.js';
 import { configText } from '../../support/core/configText.js';
 import { itNotHere } from '../../support/notHere.js';
 
-const asRootIt = itNotHere(process.getuid?.() !== 0, 'Only root can give a folder to another user.');
+const asRootIt = itNotHere(
+  process.getuid?.() !== 0,
+  'Only root can give a folder to another user.',
+);
 
 describe('the options of an entry for `connect`', () => {
   let stage: ApprovalStage;
@@ -44,7 +47,10 @@ describe('the options of an entry for `connect`', () => {
       const [script = ''] = cli.commandOf('connect').args;
       const { code, stderr } = await entry(script, 'connect', 'a', option, other);
       assert.equal(code, 2);
-      assert.match(stderr, /In a repository, `connect` takes no --(?:folder|token-file) outside it/);
+      assert.match(
+        stderr,
+        /In a repository, `connect` takes no --(?:folder|token-file) outside it/,
+      );
       assert.deepEqual(stage.ran, []);
     });
 
@@ -65,7 +71,9 @@ describe('the options of an entry for `connect`', () => {
     writeFileSync(path.join(cli.home, '.minds', 'permissions.json'), '{"a_echo":"deny"}');
     const client = await stage.connect('a', '--allow', 'a_echo', '--allow', '*', '--ask', 'echo');
     assert.deepEqual(await stage.names(client), []);
-    const { isError } = await client.callTool({ name: 'a_echo', arguments: {} }).catch(() => ({ isError: true }));
+    const { isError } = await client
+      .callTool({ name: 'a_echo', arguments: {} })
+      .catch(() => ({ isError: true }));
     assert.equal(isError, true);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Every command against hostile texts in files and from a server (S1a). The texts would control a terminal.
- * Only printable text and line ends reach stdout and stderr, in a pipe and on a terminal. Only requested content goes
- * raw into a pipe.
+ * Every command against hostile texts in files and from a server (S1a). The texts would control a
+ * terminal. Only printable text and line ends reach stdout and stderr, in a pipe and on a terminal.
+ * Only requested content goes raw into a pipe.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
 import { itNotHere } from '../../support/notHere.js';
 
-const evil = 'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\u2028\nmcp.yaml:1:1: error fake: y\u0008\u007f';
+const evil =
+  'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\u2028\nmcp.yaml:1:1: error fake: y\u0008\u007f';
 const steering = /[\0-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/u;
 const onTerminal = itNotHere(terminalsMissing.here, terminalsMissing.reason);
 /** A line beginning that only an outside text can contain. */
@@ -65,7 +66,10 @@ describe('hostile texts on the command line (S1a)', () => {
     writeFileSync(
       path.join(cli.folder, 'evil.json'),
       JSON.stringify({
-        mcpServers: { [evil]: { command: evil, args: [evil], env: { [evil]: evil, API_KEY: evil } }, e: { [evil]: 1 } },
+        mcpServers: {
+          [evil]: { command: evil, args: [evil], env: { [evil]: evil, API_KEY: evil } },
+          e: { [evil]: 1 },
+        },
       }),
     );
   });
@@ -111,7 +115,13 @@ describe('hostile texts on the command line (S1a)', () => {
   });
 
   onTerminal('and to a terminal so that it cannot act there, like everything else', async () => {
-    for (const args of [...content, ['status'], ['tools'], ['import', 'evil.json'], ['call', 'fails', '--debug']]) {
+    for (const args of [
+      ...content,
+      ['status'],
+      ['tools'],
+      ['import', 'evil.json'],
+      ['call', 'fails', '--debug'],
+    ]) {
       const terminal = new Terminal(cli.commandOf(...args), cli.folder, 200);
       await terminal.end();
       assert.doesNotMatch(terminal.shown.replaceAll('\r\n', '\n'), steering, name(args));

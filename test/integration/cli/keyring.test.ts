@@ -1,6 +1,6 @@
 /**
- * Secrets of the command line (C2), without a keyring and in a real Secret Service if the machine can start one.
- * Each run has a separate bus, so that the tester's keyring stays untouched.
+ * Secrets of the command line (C2), without a keyring and in a real Secret Service if the machine
+ * can start one. Each run has a separate bus, so that the tester's keyring stays untouched.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,13 +13,17 @@ import { suiteNotHere } from '../../support/notHere.js';
 const canary = 'canary-keyring-5ca1ab1e';
 const hasService =
   process.platform === 'linux' &&
-  ['dbus-run-session', 'gnome-keyring-daemon'].every((name) => spawnSync(name, ['--version']).status === 0);
+  ['dbus-run-session', 'gnome-keyring-daemon'].every(
+    (name) => spawnSync(name, ['--version']).status === 0,
+  );
 
 describe('secrets of the command line', () => {
   let cli: CommandLine;
 
   beforeEach(async () => {
-    cli = await CommandLine.open({ a: fixture('raw', [], { env: { GIVEN: { secret: 'KEPT_TOKEN', suffix: '!' } } }) });
+    cli = await CommandLine.open({
+      a: fixture('raw', [], { env: { GIVEN: { secret: 'KEPT_TOKEN', suffix: '!' } } }),
+    });
     mkdirSync(cli.home, { recursive: true });
     cli.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path.join(cli.folder, 'no-bus')}`;
   });
@@ -38,7 +42,10 @@ describe('secrets of the command line', () => {
     it('Without a keyring secrets are not stored, and the message names an alternative', async () => {
       const { code, stdout, stderr } = await secret(canary, 'set', 'KEPT_TOKEN');
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /keyring of the system cannot be used .*Set the environment variable KEPT_TOKEN instead/);
+      assert.match(
+        stderr,
+        /keyring of the system cannot be used .*Set the environment variable KEPT_TOKEN instead/,
+      );
       assert.doesNotMatch(stderr, /canary/);
       assert.equal((await secret('', 'list')).code, 1);
     });
@@ -54,7 +61,13 @@ describe('secrets of the command line', () => {
   });
 
   it('Secrets are never taken from the arguments', async () => {
-    for (const args of [['set', 'KEPT_TOKEN', canary], ['set'], ['set', 'not a name'], ['show', 'A'], []]) {
+    for (const args of [
+      ['set', 'KEPT_TOKEN', canary],
+      ['set'],
+      ['set', 'not a name'],
+      ['show', 'A'],
+      [],
+    ]) {
       const { code, stdout } = await secret('x', ...args);
       assert.deepEqual([code, stdout], [2, '']);
     }
@@ -78,13 +91,23 @@ describe('secrets of the command line', () => {
       const { command, args, env } = cli.commandOf();
       const child = spawn('dbus-run-session', ['--', 'bash', '-c', script], {
         cwd: cli.folder,
-        env: { ...env, NODE: command, CLI: args[0], XDG_RUNTIME_DIR: cli.home, DBUS_SESSION_BUS_ADDRESS: undefined },
+        env: {
+          ...env,
+          NODE: command,
+          CLI: args[0],
+          XDG_RUNTIME_DIR: cli.home,
+          DBUS_SESSION_BUS_ADDRESS: undefined,
+        },
       });
       const { stdout, stderr } = await cli.finishBeside(child);
       const said = stdout.split(/^code /m).map((part) => part.trim());
       assert.match(said[0] ?? '', /^KEPT_TOKEN is kept/, stderr);
       assert.match(said[1] ?? '', /^0\nKEPT_TOKEN$/);
-      assert.match(said[2] ?? '', new RegExp(`^0\\n${canary}!`), 'the keyring goes before the environment');
+      assert.match(
+        said[2] ?? '',
+        new RegExp(`^0\\n${canary}!`),
+        'the keyring goes before the environment',
+      );
       assert.match(said[3] ?? '', /^0\nDeleted KEPT_TOKEN/);
       assert.match(said[4] ?? '', /^0$/);
       assert.match(stderr, /The keyring has no secret KEPT_TOKEN/);

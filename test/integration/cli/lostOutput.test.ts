@@ -28,7 +28,11 @@ describe('output that cannot be written', function () {
     const { command, args: words, env } = cli.commandOf(...args);
     const full = openSync('/dev/full', 'w');
     try {
-      return spawn(command, words, { cwd: cli.folder, env, stdio: ['ignore', full, stderr ?? full] });
+      return spawn(command, words, {
+        cwd: cli.folder,
+        env,
+        stdio: ['ignore', full, stderr ?? full],
+      });
     } finally {
       closeSync(full);
     }
@@ -40,7 +44,9 @@ describe('output that cannot be written', function () {
     const { port } = JSON.parse(own('own.address')) as { port: number };
     const headers = { authorization: `Bearer ${own('own.token').trim()}` };
     const upstreams = async (): Promise<string> =>
-      await (await fetch(`http://127.0.0.1:${port}/api/v1/users/mcp/upstreams`, { headers })).text();
+      await (
+        await fetch(`http://127.0.0.1:${port}/api/v1/users/mcp/upstreams`, { headers })
+      ).text();
     cli.save({ a: fixture('raw', ['--tools', 'echo'], { tools: { whitelist: ['echo', lost] } }) });
     const isKnown = async (): Promise<void> => {
       while (!(await upstreams()).includes(lost)) await upstreams();
@@ -58,7 +64,10 @@ describe('output that cannot be written', function () {
 
   it('`serve` goes on after its terminal has gone', async () => {
     const { command, args, env } = cli.commandOf(...serve);
-    const terminal = new Terminal({ command: 'setsid', args: ['-w', command, ...args], env }, cli.folder);
+    const terminal = new Terminal(
+      { command: 'setsid', args: ['-w', command, ...args], env },
+      cli.folder,
+    );
     await terminal.until(/a {2}http\S+ {2}1 tool/);
     await terminal.close();
     await saysAndServes();

@@ -28,7 +28,10 @@ describe('command line: network', function () {
       const { code, stdout } = await command.run('status');
       assert.equal(code, 0, stdout);
       assert.match(stdout, /far .*1 of 1 .*running/);
-      assert(proxy.seen.length > 0 && proxy.seen.every((line) => line.includes('tools.test')), proxy.seen.join());
+      assert(
+        proxy.seen.length > 0 && proxy.seen.every((line) => line.includes('tools.test')),
+        proxy.seen.join(),
+      );
     } finally {
       await command.close();
       await proxy.close();
@@ -37,13 +40,23 @@ describe('command line: network', function () {
   });
 
   it('Requests trust the certificates in NODE_EXTRA_CA_CERTS', async () => {
-    const server = await startHttpFixture('http', ['--tls', 'trusted', '--tools', 'echo'], process.env);
+    const server = await startHttpFixture(
+      'http',
+      ['--tls', 'trusted', '--tools', 'echo'],
+      process.env,
+    );
     const command = await CommandLine.open({ far: http(server.url) });
     try {
       const { code, stdout } = await command.run('status');
       assert.equal(code, 1);
-      assert.match(stdout, /not signed by an authority that this computer trusts.*NODE_EXTRA_CA_CERTS/);
-      command.env['NODE_EXTRA_CA_CERTS'] = path.join(repository, 'test/fixtures/servers/shared/tls-ca.pem');
+      assert.match(
+        stdout,
+        /not signed by an authority that this computer trusts.*NODE_EXTRA_CA_CERTS/,
+      );
+      command.env['NODE_EXTRA_CA_CERTS'] = path.join(
+        repository,
+        'test/fixtures/servers/shared/tls-ca.pem',
+      );
       const trusted = await command.run('status');
       assert.equal(trusted.code, 0, trusted.stdout);
       assert.match(trusted.stdout, /far .*1 of 1 .*running/);
@@ -75,7 +88,12 @@ describe('command line: network', function () {
   it('The command line signs in as a program if the file says so', async () => {
     const server = await startHttpFixture('oauth', [], process.env);
     const issuer = await issuerOf(server.url);
-    const oauth = { grant: 'client_credentials', clientId: 'program', issuer, clientSecret: { env: 'PROGRAM_SECRET' } };
+    const oauth = {
+      grant: 'client_credentials',
+      clientId: 'program',
+      issuer,
+      clientSecret: { env: 'PROGRAM_SECRET' },
+    };
     const command = await CommandLine.open({ far: http(server.url, { oauth }) });
     try {
       command.env['PROGRAM_SECRET'] = 'secret-of-the-program';

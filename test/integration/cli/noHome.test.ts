@@ -1,4 +1,7 @@
-/** Commands without a home folder (S1g): nothing of ours goes to the working directory, and the message says why. */
+/**
+ * Commands without a home folder (S1g): nothing of ours goes to the working directory, and the
+ * message says why.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +22,9 @@ describe('the command line without a home folder', () => {
   afterEach(() => stage.close());
 
   const here = (): string[] =>
-    readdirSync(cli.folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
+    readdirSync(cli.folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+      name.replaceAll('\\', '/'),
+    );
 
   for (const home of ['', '.'])
     for (const args of [

@@ -1,10 +1,18 @@
 /**
- * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a).
- * A planted program and a planted registry count only if a person let a server run in the workspace. Processes and
+ * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a). A planted program
+ * and a planted registry count only if a person let a server run in the workspace. Processes and
  * npm are real.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -34,7 +42,11 @@ describe('servers of the user’s own file (S1a)', () => {
        process.argv.push('--tools', 'echo');
        await import(${JSON.stringify(pathToFileURL(fixturePath('raw')))});`,
     );
-    writeFileSync(path.join(bin, 'planted'), `#!/bin/sh\nexec '${process.execPath}' '${program}'\n`, { mode: 0o755 });
+    writeFileSync(
+      path.join(bin, 'planted'),
+      `#!/bin/sh\nexec '${process.execPath}' '${program}'\n`,
+      { mode: 0o755 },
+    );
     writeFileSync(path.join(bin, 'planted.cmd'), `@"${process.execPath}" "${program}"\r\n`);
     writeFileSync(path.join(cli.folder, '.npmrc'), `registry=${evil}\n`);
     mkdirSync(path.join(home, '.minds'));
@@ -45,7 +57,8 @@ describe('servers of the user’s own file (S1a)', () => {
     rmSync(home, { recursive: true });
   });
 
-  const own = (servers: Servers): void => writeFileSync(path.join(home, '.minds', 'mcp.yaml'), configText(servers));
+  const own = (servers: Servers): void =>
+    writeFileSync(path.join(home, '.minds', 'mcp.yaml'), configText(servers));
   const npx = (args: string[], rest: Entry = {}): Entry => ({
     transport: 'stdio',
     command: 'npx',
@@ -53,13 +66,16 @@ describe('servers of the user’s own file (S1a)', () => {
     ...rest,
   });
   /** Reports a variable from the configuration of npm. */
-  const reporter = (rest: Entry = {}): Entry => npx(['-c', `node "${fixturePath('raw')}" --tools env,cwd`], rest);
+  const reporter = (rest: Entry = {}): Entry =>
+    npx(['-c', `node "${fixturePath('raw')}" --tools env,cwd`], rest);
 
   it('Own servers run in the home folder, so planted files of the workspace have no effect', async () => {
     own({ a: npx(['--no', 'planted']), b: reporter() });
     const { code, stdout } = await cli.run('status', '--json');
     assert.equal(code, 1);
-    const { servers } = JSON.parse(stdout) as { servers: { id: string; state: { kind: string } }[] };
+    const { servers } = JSON.parse(stdout) as {
+      servers: { id: string; state: { kind: string } }[];
+    };
     assert.deepEqual(
       servers.map(({ id, state }) => [id, state.kind]),
       [
@@ -80,7 +96,13 @@ describe('servers of the user’s own file (S1a)', () => {
       require('node:child_process').spawnSync('npx --offline --no-update-notifier --no planted', { shell: true });
       console.log('value');`;
     const url = 'http://127.0.0.1:9/mcp';
-    own({ a: { transport: 'streamable_http', url, headers: { A: { command: [process.execPath, '-e', script] } } } });
+    own({
+      a: {
+        transport: 'streamable_http',
+        url,
+        headers: { A: { command: [process.execPath, '-e', script] } },
+      },
+    });
     await cli.run('status');
     assert.equal(readFileSync(where, 'utf8'), home);
     assert.ok(!ran());
@@ -88,7 +110,8 @@ describe('servers of the user’s own file (S1a)', () => {
 
   it('Own servers in the workspace wait in every command until the person approves their folder', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
-    const said = /^a, b wait for approval\. Run `mcp-toolsets approve a b`, or approve them in the editor\. --approve/m;
+    const said =
+      /^a, b wait for approval\. Run `mcp-toolsets approve a b`, or approve them in the editor\. --approve/m;
     for (const [command, ...args] of [
       ['status'],
       ['tools'],

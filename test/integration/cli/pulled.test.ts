@@ -1,4 +1,7 @@
-/** Servers that an agent starts repeatedly by `connect` (S1). An unseen change since the approval never runs. */
+/**
+ * Servers that an agent starts repeatedly by `connect` (S1). An unseen change since the approval
+ * never runs.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +13,8 @@ import type { CommandLine } from '../../support/core/commandLine.js';
 import { http, type Entry } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 
-const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+const textOf = (result: unknown): string =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('connect and approvals (S1)', () => {
   let stage: ApprovalStage;
@@ -87,18 +91,30 @@ describe('connect and approvals (S1)', () => {
       await new Promise((resolve) => listener.close(resolve));
     });
 
-    const base = (): Record<string, Entry> => ({ a: stage.server('a', { envFile: '.env' }), web: http(url) });
+    const base = (): Record<string, Entry> => ({
+      a: stage.server('a', { envFile: '.env' }),
+      web: http(url),
+    });
     const edits: [string, () => Record<string, Entry>][] = [
       ['an argument', () => ({ ...base(), a: stage.server('evil', { envFile: '.env' }) })],
       [
         'a variable',
-        () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { NODE_OPTIONS: '--no-warnings' } }) }),
+        () => ({
+          ...base(),
+          a: stage.server('a', { envFile: '.env', env: { NODE_OPTIONS: '--no-warnings' } }),
+        }),
       ],
       [
         'a stored secret in a variable',
-        () => ({ ...base(), a: stage.server('a', { envFile: '.env', env: { X: { env: 'STORED' } } }) }),
+        () => ({
+          ...base(),
+          a: stage.server('a', { envFile: '.env', env: { X: { env: 'STORED' } } }),
+        }),
       ],
-      ['another folder of a server', () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) })],
+      [
+        'another folder of a server',
+        () => ({ ...base(), a: stage.server('a', { envFile: '.env', cwd: 'sub' }) }),
+      ],
       [
         'a file of variables',
         () => {
@@ -136,7 +152,8 @@ describe('connect and approvals (S1)', () => {
   it('A folder counts as the same through every link, but a copy and a changed link count as others', async () => {
     cli.save({ a: stage.server('a') });
     await stage.approve();
-    const waits = async (folder: string): Promise<boolean> => (await cli.run('approve', '-C', folder)).code === 1;
+    const waits = async (folder: string): Promise<boolean> =>
+      (await cli.run('approve', '-C', folder)).code === 1;
     const [link, copy] = [path.join(stage.outside, 'link'), path.join(stage.outside, 'copy')];
     symlinkSync(cli.folder, link, 'junction');
     cpSync(cli.folder, copy, { recursive: true });

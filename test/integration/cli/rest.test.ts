@@ -1,4 +1,7 @@
-/** REST beside MCP (G7, S1) on a real host: lists, added servers that wait for a person, and no secrets. */
+/**
+ * REST beside MCP (G7, S1) on a real host: lists, added servers that wait for a person, and no
+ * secrets.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CommandLine } from '../../support/core/commandLine.js';
@@ -35,9 +38,18 @@ describe('REST of mcp-toolsets serve', () => {
     await cli.close();
   });
 
-  async function ask(where = '', init: RequestInit = {}): Promise<{ status: number; body: string }> {
-    const headers = { Authorization: `Bearer ${serving.token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${serving.base}/api/v1/users/mcp/upstreams${where}`, { ...init, headers });
+  async function ask(
+    where = '',
+    init: RequestInit = {},
+  ): Promise<{ status: number; body: string }> {
+    const headers = {
+      Authorization: `Bearer ${serving.token}`,
+      'content-type': 'application/json',
+    };
+    const answer = await fetch(`${serving.base}/api/v1/users/mcp/upstreams${where}`, {
+      ...init,
+      headers,
+    });
     return { status: answer.status, body: await answer.text() };
   }
 
@@ -58,7 +70,9 @@ describe('REST of mcp-toolsets serve', () => {
     assert.deepEqual(alpha?.tools, { published: 1, offered: 2 });
     assert.ok(alpha?.problems.some(({ code }) => code === 'pattern-matches-nothing'));
     assert.deepEqual([beta?.id, beta?.state, beta?.url], ['beta', 'disabled', null]);
-    const { tools } = JSON.parse((await ask('/alpha/tools')).body) as { tools: Record<string, unknown>[] };
+    const { tools } = JSON.parse((await ask('/alpha/tools')).body) as {
+      tools: Record<string, unknown>[];
+    };
     assert.deepEqual(
       tools.map(({ name, originalName, inputSchema }) => [name, originalName, typeof inputSchema]),
       [['a_count', 'count', 'object']],
@@ -68,11 +82,20 @@ describe('REST of mcp-toolsets serve', () => {
 
   it('REST adds a server to the file, and the server waits without running', async () => {
     const entry = fixture('plain', ['--name', 'gamma', '--tools', 'add']);
-    const { status, body } = await ask('', { method: 'POST', body: JSON.stringify({ id: 'gamma', ...entry }) });
+    const { status, body } = await ask('', {
+      method: 'POST',
+      body: JSON.stringify({ id: 'gamma', ...entry }),
+    });
     assert.equal(status, 201, body);
     const { upstream } = JSON.parse(body) as { upstream: Upstream };
-    assert.deepEqual([upstream.id, upstream.state, upstream.approval], ['gamma', 'pending', 'pending']);
-    assert.match(readFileSync(cli.file, 'utf8'), /^# by hand\n[^]*\n {2}gamma:\n {4}transport: stdio\n/);
+    assert.deepEqual(
+      [upstream.id, upstream.state, upstream.approval],
+      ['gamma', 'pending', 'pending'],
+    );
+    assert.match(
+      readFileSync(cli.file, 'utf8'),
+      /^# by hand\n[^]*\n {2}gamma:\n {4}transport: stdio\n/,
+    );
     assert.deepEqual(errorOf(await ask('/gamma/tools')), [409, 'approval-pending']);
     await serving.until('gamma waits for approval');
     assert.ok(!cli.processes().some(({ command }) => command.includes('--name gamma')));

@@ -1,6 +1,7 @@
 /**
- * No command prints a secret of the configuration (E4). Some servers work, and some fail and quote their secrets.
- * Output is text, JSON, or text with traffic. Answers of tools are printed unchanged.
+ * No command prints a secret of the configuration (E4). Some servers work, and some fail and quote
+ * their secrets. Output is text, JSON, or text with traffic. Answers of tools are printed
+ * unchanged.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -30,16 +31,30 @@ describe('secrets on the command line (E4)', () => {
     cli.save({
       works: fixture('raw', ['--pass', canary('argument')], given),
       features: fixture('features', [], { ...given, transform: [{ prefix: 'f_' }] }),
-      exits: fixture('exits', ['--stderr', `not ${says}`, '--stdout', says, '--pass', canary('option')], given),
+      exits: fixture(
+        'exits',
+        ['--stderr', `not ${says}`, '--stdout', says, '--pass', canary('option')],
+        given,
+      ),
       far: http(`http://me:${canary('password')}@127.0.0.1:9/mcp?api_key=${canary('query')}`, {
         headers: { Authorization: `Bearer ${canary('bearer')}`, 'X-Api-Key': canary('header') },
       }),
       wrong: { transport: 'stdio', command: 'node', env: { TOKEN: [canary('list')] } },
     });
-    writeFileSync(path.join(cli.folder, 'print.mjs'), `console.log(${JSON.stringify(canary('printed'))})`);
+    writeFileSync(
+      path.join(cli.folder, 'print.mjs'),
+      `console.log(${JSON.stringify(canary('printed'))})`,
+    );
     writeFileSync(path.join(cli.folder, '.env'), `FILE_TOKEN=${canary('file')}\n`);
-    const server = { command: 'node', args: ['--token', canary('imported')], env: { API_KEY: canary('key') } };
-    writeFileSync(path.join(cli.folder, 'claude.json'), JSON.stringify({ mcpServers: { other: server } }));
+    const server = {
+      command: 'node',
+      args: ['--token', canary('imported')],
+      env: { API_KEY: canary('key') },
+    };
+    writeFileSync(
+      path.join(cli.folder, 'claude.json'),
+      JSON.stringify({ mcpServers: { other: server } }),
+    );
   });
 
   after(() => cli.close());

@@ -13,7 +13,8 @@ import { Serving } from '../../support/core/serving.js';
 import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 
-const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+const textOf = (result: unknown): string =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 const pidOf = async (client: Client, meta = {}): Promise<string> =>
   textOf(await client.callTool({ name: 'alpha_pid', _meta: meta }));
 
@@ -39,10 +40,20 @@ describe('mcp-toolsets serve', () => {
   const serve = async (...args: string[]): Promise<Serving> =>
     (serving = await Serving.begin(cli, ['alpha', 'beta', 'mcp_admin'], ...args));
 
-  async function statusOf(url: string, headers: OutgoingHttpHeaders): Promise<[number | undefined, string]> {
-    const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
-    sent.end('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}');
-    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { statusCode?: number }];
+  async function statusOf(
+    url: string,
+    headers: OutgoingHttpHeaders,
+  ): Promise<[number | undefined, string]> {
+    const sent = request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    sent.end(
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}',
+    );
+    const [response] = (await once(sent, 'response')) as [
+      NodeJS.ReadableStream & { statusCode?: number },
+    ];
     let body = '';
     for await (const chunk of response) body += String(chunk);
     return [response.statusCode, body];
@@ -60,7 +71,9 @@ describe('mcp-toolsets serve', () => {
     const begun = (): number => readFileSync(starts, 'utf8').trim().split('\n').length;
     cli.save({
       ...servers,
-      alpha: fixture('raw', ['--tools', 'pid', '--starts', starts], { transform: [{ prefix: 'alpha_' }] }),
+      alpha: fixture('raw', ['--tools', 'pid', '--starts', starts], {
+        transform: [{ prefix: 'alpha_' }],
+      }),
     });
     for (const expected of [2, 3]) {
       await serve();
@@ -111,8 +124,14 @@ describe('mcp-toolsets serve', () => {
       /^\n\[MCP Toolsets\] .*the tool whose name ends in "mcp_release_alpha" with no arguments/,
     );
     const others = await pidOf(two);
-    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /of this conversation has ended/);
-    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /has no instance of "alpha"/);
+    assert.match(
+      textOf(await one.callTool({ name: 'mcp_release_alpha' })),
+      /of this conversation has ended/,
+    );
+    assert.match(
+      textOf(await one.callTool({ name: 'mcp_release_alpha' })),
+      /has no instance of "alpha"/,
+    );
     assert.equal(textOf(await one.callTool({ name: 'alpha_count' })), '1', 'counted anew');
     assert.equal(await pidOf(two), others);
   });
@@ -120,18 +139,27 @@ describe('mcp-toolsets serve', () => {
   it('/mcp has all toolsets under their published names, mcp_admin included, and follows the file (G2)', async () => {
     await serve();
     const client = await serving.connect('');
-    const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
+    const names = async (): Promise<string[]> =>
+      (await client.listTools()).tools.map(({ name }) => name);
     const admin = ['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload'];
     assert.deepEqual(await names(), ['alpha_count', 'alpha_pid', 'alpha_quiet', 'echo', ...admin]);
-    const [count, note] = (await client.callTool({ name: 'alpha_count' })).content as { text: string }[];
+    const [count, note] = (await client.callTool({ name: 'alpha_count' })).content as {
+      text: string;
+    }[];
     assert.equal(count?.text, '1');
     assert.match(note?.text ?? '', /whose name ends in "mcp_release" with \{"serverId":"alpha"\}/);
     assert.match(
       client.getInstructions() ?? '',
       /About the toolset "alpha":\nFrom its first call on, each conversation has/,
     );
-    assert.match(textOf(await client.callTool({ name: 'mcp_status' })), /alpha: .*this conversation has an instance/);
-    const released = await client.callTool({ name: 'mcp_release', arguments: { serverId: 'alpha' } });
+    assert.match(
+      textOf(await client.callTool({ name: 'mcp_status' })),
+      /alpha: .*this conversation has an instance/,
+    );
+    const released = await client.callTool({
+      name: 'mcp_release',
+      arguments: { serverId: 'alpha' },
+    });
     assert.match(textOf(released), /has ended/);
     await assert.rejects(client.callTool({ name: 'nobody' }), /No toolset has a tool "nobody"/);
     const changed = new Promise<void>((resolve) => {
@@ -154,7 +182,10 @@ describe('mcp-toolsets serve', () => {
       await serving.until(/tools-changed: .*: tool "extra_1" \(new since approval\)\./);
       assert.equal(serving.stderr.includes('Agents do not see what changed.'), args.length > 0);
       const status = await serving.connect('mcp_admin');
-      assert.match(textOf(await status.callTool({ name: 'mcp_status' })), /warning: .*extra_1.*new since approval/);
+      assert.match(
+        textOf(await status.callTool({ name: 'mcp_status' })),
+        /warning: .*extra_1.*new since approval/,
+      );
       return names(client);
     };
     assert.ok((await grown()).includes('extra_1'));
@@ -208,15 +239,18 @@ describe('mcp-toolsets serve', () => {
     assert.equal(serving.token, token);
   });
 
-  posixIt('files have modes on POSIX systems alone')('A token that others could read is replaced', async () => {
-    await serve();
-    const { token, tokenFile } = serving;
-    await serving.end();
-    chmodSync(tokenFile, 0o644);
-    await serve();
-    assert.notEqual(serving.token, token);
-    assert.equal(statSync(tokenFile).mode & 0o777, 0o600);
-  });
+  posixIt('files have modes on POSIX systems alone')(
+    'A token that others could read is replaced',
+    async () => {
+      await serve();
+      const { token, tokenFile } = serving;
+      await serving.end();
+      chmodSync(tokenFile, 0o644);
+      await serve();
+      assert.notEqual(serving.token, token);
+      assert.equal(statSync(tokenFile).mode & 0o777, 0o600);
+    },
+  );
 
   it('Removal of the token file renews the token, ends sessions and locks out the old token', async () => {
     await serve();
@@ -225,7 +259,11 @@ describe('mcp-toolsets serve', () => {
     const client = await serving.connect('alpha');
     rmSync(serving.tokenFile);
     await serving.until(/The token was renewed[^]*Listening on/);
-    await isTold(`${base}/mcp/alpha`, { authorization: `Bearer ${old}` }, /token is missing or wrong/);
+    await isTold(
+      `${base}/mcp/alpha`,
+      { authorization: `Bearer ${old}` },
+      /token is missing or wrong/,
+    );
     assert.notEqual(serving.token, old);
     await assert.rejects(client.listTools());
     assert.ok(await pidOf(await serving.connect('alpha')));
@@ -240,7 +278,10 @@ describe('mcp-toolsets serve', () => {
     const [hostStatus, hostAdvice] = await statusOf(url, { authorization, host: 'evil.example' });
     assert.equal(hostStatus, 403);
     assert.match(String(hostAdvice), /The header Host must be one of 127\.0\.0\.1:/);
-    const [originStatus, originAdvice] = await statusOf(url, { authorization, origin: 'https://evil.example' });
+    const [originStatus, originAdvice] = await statusOf(url, {
+      authorization,
+      origin: 'https://evil.example',
+    });
     assert.equal(originStatus, 403);
     assert.match(String(originAdvice), /The header Origin names another machine/);
     assert.deepEqual(await statusOf(`${serving.base}/editor/alpha`, { authorization }), [404, '']);
@@ -273,12 +314,16 @@ describe('mcp-toolsets serve', () => {
   it('An unreadable config file keeps its content, and its problem is printed and in mcp_status (C4)', async () => {
     await serve();
     const client = await serving.connect('');
-    const status = async (): Promise<string> => textOf(await client.callTool({ name: 'mcp_status' }));
+    const status = async (): Promise<string> =>
+      textOf(await client.callTool({ name: 'mcp_status' }));
     assert.doesNotMatch(await status(), /cannot be read/);
     const text = readFileSync(cli.file);
     writeFileSync(cli.file, Buffer.concat([text, Buffer.from('# caf\xe9\n', 'latin1')]));
     await serving.until(/error file-unreadable: .* Its previous content stays in effect\./);
-    assert.match(await status(), /^alpha: running.*\nbeta: running.*\nerror in .*mcp\.yaml: .* cannot be read/);
+    assert.match(
+      await status(),
+      /^alpha: running.*\nbeta: running.*\nerror in .*mcp\.yaml: .* cannot be read/,
+    );
     assert.match(await pidOf(client), /^\d+$/);
     writeFileSync(cli.file, text);
     await client.callTool({ name: 'mcp_reload' });
@@ -289,7 +334,10 @@ describe('mcp-toolsets serve', () => {
     await serve();
     const client = await serving.connect('alpha');
     const before = await pidOf(client);
-    cli.save({ ...servers, alpha: fixture('plain', ['--name', 'other', '--tools', 'pid'], { transform: [] }) });
+    cli.save({
+      ...servers,
+      alpha: fixture('plain', ['--name', 'other', '--tools', 'pid'], { transform: [] }),
+    });
     await serving.until('alpha waits for approval');
     assert.equal(await pidOf(client), before);
     await serving.end();
@@ -308,7 +356,9 @@ describe('mcp-toolsets serve', () => {
       async () => {
         await serve();
         const client = await serving.connect('alpha');
-        const waiting = client.callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } }).catch(() => 'ended');
+        const waiting = client
+          .callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } })
+          .catch(() => 'ended');
         await pidOf(client);
         assert.equal(await serving.end(signal), code);
         assert.equal(await waiting, 'ended');
@@ -329,7 +379,9 @@ describe('mcp-toolsets serve', () => {
   it('`serve --debug` survives a message nested 20,000 levels deep (S2)', async () => {
     cli.save({
       ...servers,
-      deep: fixture('hostile', ['deep-on-call', '--size', '20000'], { transform: [{ prefix: 'deep_' }] }),
+      deep: fixture('hostile', ['deep-on-call', '--size', '20000'], {
+        transform: [{ prefix: 'deep_' }],
+      }),
     });
     await serve('--debug');
     await serving.until('deep  http');
@@ -338,7 +390,10 @@ describe('mcp-toolsets serve', () => {
       client.callTool({ name: 'deep_echo', arguments: { text: 'result' } }),
       /more than 256 levels deep/,
     );
-    await assert.rejects(client.callTool({ name: 'deep_echo', arguments: { text: 'error' } }), /It is deep/);
+    await assert.rejects(
+      client.callTool({ name: 'deep_echo', arguments: { text: 'error' } }),
+      /It is deep/,
+    );
     const other = await serving.connect('beta');
     assert.equal(textOf(await other.callTool({ name: 'echo', arguments: { text: 'on' } })), 'on');
   });
@@ -358,7 +413,11 @@ describe('mcp-toolsets serve', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { state: string; tokenFile: string });
     const file = path.join(cli.folder, 'my.token');
-    assert.ok(lines.every(({ state, tokenFile }) => state === 'listening' && tokenFile.endsWith('my.token')));
+    assert.ok(
+      lines.every(
+        ({ state, tokenFile }) => state === 'listening' && tokenFile.endsWith('my.token'),
+      ),
+    );
     assert.match(readFileSync(file, 'utf8'), /^[\w-]{43}\n$/);
     child.kill('SIGTERM');
     await cli.finish(child);

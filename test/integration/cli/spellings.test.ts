@@ -1,6 +1,6 @@
 /**
- * The home folder as a workspace, under every spelling of its path (C5, G6). The editor writes `c:\`, the system
- * `C:\`, and links may lead to either.
+ * The home folder as a workspace, under every spelling of its path (C5, G6). The editor writes
+ * `c:\`, the system `C:\`, and links may lead to either.
  */
 import assert from 'node:assert/strict';
 import { realpathSync, symlinkSync } from 'node:fs';
@@ -31,7 +31,13 @@ describe('spellings of the folder', () => {
       cli.useHome(home);
       for (const folder of spellings) {
         // The home folder itself keeps no approvals.
-        const { code, stdout, stderr } = await cli.run('status', '--json', '--approve', '-C', folder);
+        const { code, stdout, stderr } = await cli.run(
+          'status',
+          '--json',
+          '--approve',
+          '-C',
+          folder,
+        );
         const status = JSON.parse(stdout) as {
           servers: { id: string; state: { kind: string } }[];
           problems: unknown[];

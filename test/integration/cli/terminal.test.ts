@@ -1,6 +1,6 @@
 /**
- * The command line at a real terminal (S4): the person answers questions about calls, and no text can forge a
- * question.
+ * The command line at a real terminal (S4): the person answers questions about calls, and no text
+ * can forge a question.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,8 @@ import { within } from '../../support/core/within.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
 const question = /Allow this call of "echo" of "a"\? \[y\]es, for the \[c\]onversation, \[N\]o: $/;
-const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+const textOf = (result: unknown): string =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('the question at a terminal (S4)', function () {
   suiteNotHere(this, terminalsMissing.here, terminalsMissing.reason);
@@ -70,7 +71,8 @@ describe('the question at a terminal (S4)', function () {
       assert.equal(first, 'An agent wants to call "echo" of "a" with:');
       const foreign = rest.slice(0, -1);
       assert.ok(foreign.length > 1);
-      for (const line of foreign) assert.ok(/^ {2}\| /.test(line) && line.length <= columns, JSON.stringify(line));
+      for (const line of foreign)
+        assert.ok(/^ {2}\| /.test(line) && line.length <= columns, JSON.stringify(line));
       assert.doesNotMatch(shown.shown.replaceAll('\r\n', ''), /\p{Cc}/u);
       shown.type('\n');
       assert.equal(await shown.end(), 1);
@@ -96,7 +98,10 @@ describe('the question at a terminal (S4)', function () {
       shown.type('c\n');
       assert.match(textOf(await called), /hello/);
       await shown.until(/error command-with-arguments/);
-      assert.match(textOf(await client.callTool({ name: 'echo', arguments: { text: 'again' } })), /again/);
+      assert.match(
+        textOf(await client.callTool({ name: 'echo', arguments: { text: 'again' } })),
+        /again/,
+      );
     } finally {
       await client.close();
       shown.type('\u0003');
@@ -111,7 +116,9 @@ describe('the question at a terminal (S4)', function () {
     const token = readFileSync(path.join(cli.folder, 'own.token'), 'utf8').trim();
     const client = await Serving.clientOf(`${base}/mcp/a`, token);
     const call = (text: string, signal?: AbortSignal): Promise<unknown> =>
-      client.callTool({ name: 'echo', arguments: { text } }, undefined, { ...(signal && { signal }) });
+      client.callTool({ name: 'echo', arguments: { text } }, undefined, {
+        ...(signal && { signal }),
+      });
     try {
       const stop = new AbortController();
       const first = assert.rejects(call('first', stop.signal));
@@ -141,9 +148,14 @@ describe('the question at a terminal (S4)', function () {
 
   it('`connect` asks no question, because its input is the client’s', async () => {
     const shown = at(80, 'connect', 'a', '--ask', '*');
-    const send = (message: object): void => shown.type(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const send = (message: object): void =>
+      shown.type(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     const clientInfo = { name: 'x', version: '1' };
-    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+    send({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    });
     await shown.until(/"serverInfo"/);
     send({ method: 'notifications/initialized' });
     send({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } });
@@ -173,19 +185,28 @@ describe('permissions while `serve` runs (S4)', () => {
     serving = await Serving.begin(cli, ['a']);
     const client = await serving.connect('a');
     const names = async (): Promise<string[]> =>
-      (await client.listTools()).tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_'));
+      (await client.listTools()).tools
+        .map(({ name }) => name)
+        .filter((name) => !name.startsWith('mcp_'));
     assert.deepEqual(await names(), ['echo', 'pid']);
     writeFileSync(permissions(), '{ "echo": "deny" }');
     await serving.until(/^a {2}http\S+ {2}1 tool$/m);
     assert.deepEqual(await names(), ['pid']);
-    await assert.rejects(client.callTool({ name: 'echo', arguments: { text: 'x' } }), /no tool "echo"/);
+    await assert.rejects(
+      client.callTool({ name: 'echo', arguments: { text: 'x' } }),
+      /no tool "echo"/,
+    );
     writeFileSync(permissions(), '{ "echo": ');
     await serving.until(/permissions\.json are not JSON: .* The permissions stay as they were\./);
     assert.deepEqual(await names(), ['pid']);
     writeFileSync(permissions(), '{ "pid": "perhaps" }');
     await serving.until(/1 tool\na {2}http\S+ {2}2 tools$/m);
     const refused = textOf(await client.callTool({ name: 'pid' }));
-    assert.match(refused, /did not allow this call/, 'what is no permission counts as ask, and nobody is there to ask');
+    assert.match(
+      refused,
+      /did not allow this call/,
+      'what is no permission counts as ask, and nobody is there to ask',
+    );
   });
 });
 

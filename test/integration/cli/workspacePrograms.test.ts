@@ -1,4 +1,7 @@
-/** Programs of the workspace (S1n), and what npm adds to the environment (X1b), through the command line. */
+/**
+ * Programs of the workspace (S1n), and what npm adds to the environment (X1b), through the command
+ * line.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +39,9 @@ describe('programs of the workspace', function () {
   function program(where: string, mark: string, name = 'mytool'): string {
     const file = path.join(where, name);
     const server = path.join(stage.outside, 'server.mjs');
-    writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${server}' ${mark}\n`, { mode: 0o755 });
+    writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${server}' ${mark}\n`, {
+      mode: 0o755,
+    });
     return file;
   }
 
@@ -55,16 +60,26 @@ describe('programs of the workspace', function () {
     const planted = program(inside, 'planted');
     assert.deepEqual([await stage.namesFor('a'), stage.ran], [[], []]);
     const { stdout } = await cli.run('approve', '--yes');
-    assert.match(stdout.replace(/\s*\n\s*…\s*/g, ''), new RegExp(`program +${planted.replaceAll('.', '\\.')}`));
+    assert.match(
+      stdout.replace(/\s*\n\s*…\s*/g, ''),
+      new RegExp(`program +${planted.replaceAll('.', '\\.')}`),
+    );
     assert.deepEqual([await stage.namesFor('a'), stage.ran], [['echo'], ['planted']]);
     stage.forgetRuns();
     rmSync(planted);
-    assert.deepEqual([await stage.namesFor('a'), stage.ran], [['echo'], ['person']], 'the first approval still counts');
+    assert.deepEqual(
+      [await stage.namesFor('a'), stage.ran],
+      [['echo'], ['person']],
+      'the first approval still counts',
+    );
   });
 
   it('An interpreter that a pull puts before the approved one waits (S1n)', async () => {
     const file = program(outside, 'person');
-    writeFileSync(file, `#!/usr/bin/env node\nimport(${JSON.stringify(path.join(stage.outside, 'server.mjs'))})`);
+    writeFileSync(
+      file,
+      `#!/usr/bin/env node\nimport(${JSON.stringify(path.join(stage.outside, 'server.mjs'))})`,
+    );
     cli.save({ a: entry() });
     await stage.approve();
     program(inside, 'planted', 'node');
@@ -146,7 +161,14 @@ describe('programs of the workspace', function () {
     stage.offer('env');
     cli.save({ a: stage.server('a') });
     await stage.approve();
-    const variables = ['npm_config_registry', 'npm_execpath', 'NODE_OPTIONS', 'INIT_CWD', 'NPM_CONFIG_FUND', 'PATH'];
+    const variables = [
+      'npm_config_registry',
+      'npm_execpath',
+      'NODE_OPTIONS',
+      'INIT_CWD',
+      'NPM_CONFIG_FUND',
+      'PATH',
+    ];
     const client = await stage.connect('a');
     const values: string[] = [];
     for (const name of variables) {
@@ -154,7 +176,11 @@ describe('programs of the workspace', function () {
       values.push((content as { text: string }[])[0]?.text ?? '');
     }
     const [registry, ...rest] = values;
-    assert.deepEqual(rest, [registry, registry, registry, 'false', system], 'all but two are not set');
+    assert.deepEqual(
+      rest,
+      [registry, registry, registry, 'false', system],
+      'all but two are not set',
+    );
     assert.doesNotMatch(registry ?? '', /evil/);
   });
 });

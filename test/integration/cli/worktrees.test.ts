@@ -30,12 +30,23 @@ describe('approvals in Git worktrees (S1k)', () => {
   afterEach(() => stage.close());
 
   function git(cwd: string, ...args: string[]): void {
-    const who = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.com', '-c', 'protocol.file.allow=always'];
-    execFileSync('git', [...who, ...args], { cwd, env: { ...process.env, HOME: cli.home, GIT_CONFIG_NOSYSTEM: '1' } });
+    const who = [
+      '-c',
+      'user.name=ada',
+      '-c',
+      'user.email=ada@example.com',
+      '-c',
+      'protocol.file.allow=always',
+    ];
+    execFileSync('git', [...who, ...args], {
+      cwd,
+      env: { ...process.env, HOME: cli.home, GIT_CONFIG_NOSYSTEM: '1' },
+    });
   }
 
   /** Starts only what a person approved. */
-  const serves = async (folder: string): Promise<boolean> => (await stage.namesIn(folder, 'a')).length > 0;
+  const serves = async (folder: string): Promise<boolean> =>
+    (await stage.namesIn(folder, 'a')).length > 0;
 
   async function approveIn(cwd: string): Promise<Output> {
     const { command, args, env } = cli.commandOf('approve', '--yes');
@@ -56,9 +67,12 @@ describe('approvals in Git worktrees (S1k)', () => {
   it('A `connect` in a worktree names the folder of the approval, and follows one in the repository and its end', async () => {
     const client = await stage.connect('a', '-C', tree);
     const command = `mcp-toolsets approve a -C '${realpathSync(tree)}'`;
-    if (process.platform !== 'win32') assert.ok(client.getInstructions()?.includes(command), client.getInstructions());
+    if (process.platform !== 'win32')
+      assert.ok(client.getInstructions()?.includes(command), client.getInstructions());
     const changed = (): Promise<void> =>
-      new Promise((resolve) => client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()));
+      new Promise((resolve) =>
+        client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
+      );
     const started = changed();
     await stage.approve('a');
     await within(started, 'list_changed');
@@ -67,7 +81,10 @@ describe('approvals in Git worktrees (S1k)', () => {
     const ledger = new ApprovalLedger({ store, asks: () => true });
     await ledger.load();
     const ended = changed();
-    await ledger.revoke({ server: 'a', source: path.join(realpathSync(tree), '.minds', 'mcp.yaml') });
+    await ledger.revoke({
+      server: 'a',
+      source: path.join(realpathSync(tree), '.minds', 'mcp.yaml'),
+    });
     ledger.dispose();
     store.dispose();
     await within(ended, 'list_changed');
@@ -93,7 +110,8 @@ describe('approvals in Git worktrees (S1k)', () => {
     cpSync(tree, copy, { recursive: true });
     git(stage.outside, 'clone', '--quiet', cli.folder, clone);
     git(cli.folder, 'submodule', '--quiet', 'add', cli.folder, 'sub');
-    for (const folder of [copy, clone, path.join(cli.folder, 'sub')]) assert.equal(await serves(folder), false, folder);
+    for (const folder of [copy, clone, path.join(cli.folder, 'sub')])
+      assert.equal(await serves(folder), false, folder);
   });
 
   it('A moved repository has no approvals, and Git’s repair of its worktrees brings none', async () => {
@@ -109,7 +127,8 @@ describe('approvals in Git worktrees (S1k)', () => {
     const bare = path.join(stage.outside, 'bare.git');
     git(stage.outside, 'clone', '--quiet', '--bare', cli.folder, bare);
     const trees = ['one', 'two'].map((name) => path.join(stage.outside, name));
-    for (const [index, folder] of trees.entries()) git(bare, 'worktree', 'add', '--quiet', '-b', `b${index}`, folder);
+    for (const [index, folder] of trees.entries())
+      git(bare, 'worktree', 'add', '--quiet', '-b', `b${index}`, folder);
     await approveIn(trees[0] ?? '');
     assert.deepEqual([await serves(trees[0] ?? ''), await serves(trees[1] ?? '')], [true, true]);
     assert.equal(await serves(cli.folder), false);

@@ -1,9 +1,9 @@
 /**
  * Our client in the published conformance suite, one scenario per test.
  *
- * It runs 25 of 26. `auth/cross-app-access-complete-flow` is left out. In that extension the identity provider of an
- * enterprise gives tokens for a person it has signed in. An editor extension has no such identity, because no stable
- * API returns the ID token of an enterprise.
+ * It runs 25 of 26. `auth/cross-app-access-complete-flow` is left out. In that extension the
+ * identity provider of an enterprise gives tokens for a person it has signed in. An editor
+ * extension has no such identity, because no stable API returns the ID token of an enterprise.
  */
 import { assertClientConformant } from '../../support/core/conformance.js';
 

@@ -1,12 +1,13 @@
 /**
- * Our client in the published conformance suite as a client of 2026-07-28, one scenario per test. It runs all 32
- * scored scenarios. Most servers of the suite refuse requests that open a session, and our client learns their era
- * from the refusal.
+ * Our client in the published conformance suite as a client of 2026-07-28, one scenario per test.
+ * It runs all 32 scored scenarios. Most servers of the suite refuse requests that open a session,
+ * and our client learns their era from the refusal.
  *
- * These other scenarios are left out. In `json-schema-2020-12-preservation` the client makes the arguments of a call
- * from the schema, but with our client a model does this. `auth/client-credentials-*` run in the older version of the
- * suite. `client.test.ts` gives the reason to leave out `auth/enterprise-managed-authorization`. Our client lacks the
- * extensions `auth/dpop*`, `auth/wif-jwt-bearer` and `sep-2640-client-*`. The last ones load skills, a task of
+ * These other scenarios are left out. In `json-schema-2020-12-preservation` the client makes the
+ * arguments of a call from the schema, but with our client a model does this.
+ * `auth/client-credentials-*` run in the older version of the suite. `client.test.ts` gives the
+ * reason to leave out `auth/enterprise-managed-authorization`. Our client lacks the extensions
+ * `auth/dpop*`, `auth/wif-jwt-bearer` and `sep-2640-client-*`. The last ones load skills, a task of
  * agents.
  */
 import assert from 'node:assert/strict';

@@ -1,9 +1,9 @@
 /**
- * The gateway as a server of 2026-07-28 in the published conformance suite, one scenario per test, with a server of
- * this version behind it. Each scenario is a conversation with a separate address.
+ * The gateway as a server of 2026-07-28 in the published conformance suite, one scenario per test,
+ * with a server of this version behind it. Each scenario is a conversation with a separate address.
  *
- * It runs all 37 scored scenarios, and all others except extensions. The suite's own server fails `tasks-*`, and
- * `sep-2640-skills-*` concern the files of a server.
+ * It runs all 37 scored scenarios, and all others except extensions. The suite's own server fails
+ * `tasks-*`, and `sep-2640-skills-*` concern the files of a server.
  */
 import assert from 'node:assert/strict';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
@@ -55,7 +55,11 @@ const scored = [
   'input-required-result-validate-input',
 ];
 
-const notScored = ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'];
+const notScored = [
+  'json-schema-2020-12',
+  'http-header-validation',
+  'http-custom-header-server-validation',
+];
 
 describe('conformance of the gateway to 2026-07-28 (G2, G4, X8)', function () {
   this.timeout(60_000);
@@ -80,7 +84,10 @@ describe('conformance of the gateway to 2026-07-28 (G2, G4, X8)', function () {
   }
 });
 
-/** Resolves when its conversation has an instance, because some scenarios wait for less time than a start may take. */
+/**
+ * Resolves when its conversation has an instance, because some scenarios wait for less time than a
+ * start may take.
+ */
 async function callOnce(url: string): Promise<void> {
   const name = 'test_simple_text';
   const _meta = {
@@ -94,7 +101,12 @@ async function callOnce(url: string): Promise<void> {
     'mcp-method': 'tools/call',
     'mcp-name': name,
   };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta } });
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, _meta },
+  });
   const answer = await fetch(url, { method: 'POST', headers, body });
   assert.match(await answer.text(), /simple text response/);
 }

@@ -1,8 +1,13 @@
 /**
- * The gateway as an MCP server in the published conformance suite, one scenario per test. The server behind it has
- * the names expected by the suite. Each scenario is a session with a separate instance.
+ * The gateway as an MCP server in the published conformance suite, one scenario per test. The
+ * server behind it has the names expected by the suite. Each scenario is a session with a separate
+ * instance.
  */
-import { assertConformant, runConformance, startSuiteGateway } from '../../support/core/conformance.js';
+import {
+  assertConformant,
+  runConformance,
+  startSuiteGateway,
+} from '../../support/core/conformance.js';
 import { endStages } from '../../support/core/stage.js';
 
 const scenarios = [
@@ -50,6 +55,8 @@ describe('conformance of the gateway (G2, G4)', function () {
   after(endStages);
 
   for (const scenario of scenarios) {
-    it(scenario, async () => assertConformant(await runConformance({ era: 'legacy', side: 'server', scenario, url })));
+    it(scenario, async () =>
+      assertConformant(await runConformance({ era: 'legacy', side: 'server', scenario, url })),
+    );
   }
 });

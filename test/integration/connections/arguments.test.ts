@@ -9,11 +9,59 @@ import { literal } from '../../../src/core/config/model.js';
 
 const raw = path.join(servers, 'raw.mjs');
 const odd = [
-  ...['plain', 'with space', '', 'ü€🌍', 'C:\\a b\\', 'back\\slash', 'two\\\\', "it's", '*', '?', '~', '--', '/?'],
-  ...['a"b', '"quoted"', '""', '"', '\\"', 'a\\\\"b', '{"a":"x y"}', '{"a":"b&c"}', '{"a":"\\"<b>\\""}'],
-  ...['a&b', '&', 'a|b', 'a^b', '^', '^^', '<in', 'a>b', '>', '(x)', ')', '!x!', '!', ';', ',', '=', 'a=b', '@x'],
+  ...[
+    'plain',
+    'with space',
+    '',
+    'ü€🌍',
+    'C:\\a b\\',
+    'back\\slash',
+    'two\\\\',
+    "it's",
+    '*',
+    '?',
+    '~',
+    '--',
+    '/?',
+  ],
+  ...[
+    'a"b',
+    '"quoted"',
+    '""',
+    '"',
+    '\\"',
+    'a\\\\"b',
+    '{"a":"x y"}',
+    '{"a":"b&c"}',
+    '{"a":"\\"<b>\\""}',
+  ],
+  ...[
+    'a&b',
+    '&',
+    'a|b',
+    'a^b',
+    '^',
+    '^^',
+    '<in',
+    'a>b',
+    '>',
+    '(x)',
+    ')',
+    '!x!',
+    '!',
+    ';',
+    ',',
+    '=',
+    'a=b',
+    '@x',
+  ],
   ...['%', '%%', '%PATH%', '%OS%', '%~dp0', '%1', '%*', '100%', '%cd:~,%', '$HOME', '`x`', '$(x)'],
-  ...['a"&echo INJECTED>injected&"', 'a" & echo INJECTED>injected & "', '"|more>injected', '\\"&echo x>injected&\\"'],
+  ...[
+    'a"&echo INJECTED>injected&"',
+    'a" & echo INJECTED>injected & "',
+    '"|more>injected',
+    '\\"&echo x>injected&\\"',
+  ],
 ];
 
 /** The file that `npm install` writes, see `cmd-shim`. */
@@ -50,7 +98,11 @@ describe('arguments of commands (X1)', function () {
     rmSync(folder, { recursive: true });
   });
 
-  async function arrive(command: string, before: readonly string[], args: readonly string[]): Promise<void> {
+  async function arrive(
+    command: string,
+    before: readonly string[],
+    args: readonly string[],
+  ): Promise<void> {
     const { connection } = await rig.start(stdio(command, [...before, ...args], { cwd: folder }));
     assert.deepEqual(JSON.parse(await textOf(connection, 'args')), args);
     await connection.close();
@@ -58,11 +110,14 @@ describe('arguments of commands (X1)', function () {
 
   const lines = ['two\nlines', 'two\r\nlines', '\n'];
 
-  it('arguments of a program arrive unchanged', () => arrive(process.execPath, [raw], [...odd, ...lines]));
+  it('arguments of a program arrive unchanged', () =>
+    arrive(process.execPath, [raw], [...odd, ...lines]));
 
   it('arguments of npx are read by no shell', async () => {
     const failure = await rig.failure(
-      stdio('npx', ['--offline', '--no', '--', 'missing"&echo INJECTED>injected&"', '%PATH%'], { cwd: folder }),
+      stdio('npx', ['--offline', '--no', '--', 'missing"&echo INJECTED>injected&"', '%PATH%'], {
+        cwd: folder,
+      }),
     );
     assert.equal(failure.code, 'server-exited');
   });
@@ -73,7 +128,10 @@ describe('arguments of commands (X1)', function () {
     for (const [name, text] of [
       ['that passes all arguments on', `@echo off\r\n"${process.execPath}" "${raw}" %*\r\n`],
       ['that passes all arguments on through another', '@echo off\r\n"%~dp0other.cmd" %*\r\n'],
-      ['that passes each argument on', `@"${process.execPath}" "${raw}" %1 %2 %3 %4 %5 %6 %7 %8 %9\r\n`],
+      [
+        'that passes each argument on',
+        `@"${process.execPath}" "${raw}" %1 %2 %3 %4 %5 %6 %7 %8 %9\r\n`,
+      ],
       ['that npm made', shim],
     ] as const) {
       it(`arguments arrive unchanged through a batch file ${name}`, async () => {
@@ -101,7 +159,10 @@ describe('arguments of commands (X1)', function () {
       mkdirSync(scripts, { recursive: true });
       for (const name of ['npm', 'npx']) {
         writeFileSync(path.join(folder, `${name}.cmd`), '@echo PLANTED %*\r\n');
-        writeFileSync(path.join(scripts, `${name}-cli.js`), `import(${JSON.stringify(`file:///${raw}`)});\n`);
+        writeFileSync(
+          path.join(scripts, `${name}-cli.js`),
+          `import(${JSON.stringify(`file:///${raw}`)});\n`,
+        );
         await arrive(path.join(folder, name), [], [...odd, ...lines]);
       }
     });
@@ -149,14 +210,19 @@ describe('the search for the program of a command', function () {
     writeFileSync(path.join(folder, 'server'), '#!/bin/sh\nexit 1\n');
     writeFileSync(path.join(folder, 'server.cmd'), `@"${process.execPath}" "${raw}"\r\n`);
     for (const name of ['PATH', 'Path', 'path', 'pAtH']) {
-      await rig.start(stdio('server', [], { env: new Map([[name, literal(`"${folder}";C:\\windows`)]]) }));
+      await rig.start(
+        stdio('server', [], { env: new Map([[name, literal(`"${folder}";C:\\windows`)]]) }),
+      );
     }
     await rig.start(stdio('.\\server', [], { cwd: folder }));
     await rig.start(stdio('./server.cmd', [], { cwd: folder }));
   });
 
   it('a script runs with the interpreter in its first line', async () => {
-    writeFileSync(path.join(folder, 'script'), `#!/usr/bin/env node\nimport(${JSON.stringify(`file:///${raw}`)});\n`);
+    writeFileSync(
+      path.join(folder, 'script'),
+      `#!/usr/bin/env node\nimport(${JSON.stringify(`file:///${raw}`)});\n`,
+    );
     const { connection } = await rig.start(stdio('./script', ['a b'], { cwd: folder }));
     assert.deepEqual(JSON.parse(await textOf(connection, 'args')), ['a b']);
   });
@@ -167,10 +233,19 @@ describe('the search for the program of a command', function () {
       const failure = await rig.failure(stdio(command, [], { cwd: folder }));
       assert.equal(failure.code, 'command-not-executable', command);
     }
-    assert.equal((await rig.failure(stdio('./missing', [], { cwd: folder }))).code, 'command-not-found');
-    assert.equal((await rig.failure(stdio('missing', [], { cwd: folder }))).code, 'command-not-found');
+    assert.equal(
+      (await rig.failure(stdio('./missing', [], { cwd: folder }))).code,
+      'command-not-found',
+    );
+    assert.equal(
+      (await rig.failure(stdio('missing', [], { cwd: folder }))).code,
+      'command-not-found',
+    );
     const gone = path.join(folder, 'gone');
-    assert.equal((await rig.failure(stdio(process.execPath, [raw], { cwd: gone }))).code, 'cwd-missing');
+    assert.equal(
+      (await rig.failure(stdio(process.execPath, [raw], { cwd: gone }))).code,
+      'cwd-missing',
+    );
     assert.equal((await rig.failure(stdio('node', [raw], { cwd: gone }))).code, 'cwd-missing');
   });
 });

@@ -11,11 +11,18 @@ interface Way {
 
 const ways: Way[] = [
   { name: 'stdio', start: async (rig) => (await rig.start(fixture('raw'))).connection },
-  { name: 'stdio, SDK server', start: async (rig) => (await rig.start(fixture('plain'))).connection },
-  { name: 'HTTP, events', start: async (rig) => (await rig.start(http((await rig.listen('http')).url))).connection },
+  {
+    name: 'stdio, SDK server',
+    start: async (rig) => (await rig.start(fixture('plain'))).connection,
+  },
+  {
+    name: 'HTTP, events',
+    start: async (rig) => (await rig.start(http((await rig.listen('http')).url))).connection,
+  },
   {
     name: 'HTTP, JSON',
-    start: async (rig) => (await rig.start(http((await rig.listen('http', '--json')).url))).connection,
+    start: async (rig) =>
+      (await rig.start(http((await rig.listen('http', '--json')).url))).connection,
   },
   {
     name: 'HTTP+SSE',
@@ -64,7 +71,12 @@ for (const way of ways) {
 
     it('the server gets the _meta of the caller with a new progress token', async () => {
       const meta = JSON.parse(
-        await textOf(connection, 'meta', {}, { meta: { 'vscode.conversationId': 'c1', progressToken: 'theirs' } }),
+        await textOf(
+          connection,
+          'meta',
+          {},
+          { meta: { 'vscode.conversationId': 'c1', progressToken: 'theirs' } },
+        ),
       ) as Record<string, unknown>;
       assert.equal(meta['vscode.conversationId'], 'c1');
       assert.notEqual(meta['progressToken'], 'theirs');
@@ -73,7 +85,10 @@ for (const way of ways) {
 
     it('hundreds of calls run concurrently', async () => {
       const texts = Array.from({ length: 300 }, (_, n) => `call ${n}`);
-      assert.deepEqual(await Promise.all(texts.map((text) => textOf(connection, 'echo', { text }))), texts);
+      assert.deepEqual(
+        await Promise.all(texts.map((text) => textOf(connection, 'echo', { text }))),
+        texts,
+      );
     });
 
     it('a cancelled call ends at once, and notifies the server', async () => {
@@ -88,12 +103,19 @@ for (const way of ways) {
     it('a call that was cancelled before is not sent', async () => {
       const controller = new AbortController();
       controller.abort();
-      assert.deepEqual(await callTool(connection, 'count', {}, { signal: controller.signal }), { kind: 'cancelled' });
+      assert.deepEqual(await callTool(connection, 'count', {}, { signal: controller.signal }), {
+        kind: 'cancelled',
+      });
       assert.equal(await textOf(connection, 'count'), '1');
     });
 
     it('a call ends at its limit without progress, and notifies the server', async () => {
-      const outcome = await callTool(connection, 'quiet', { ms: 60_000 }, { timeouts: { call: 150, callMax: 10_000 } });
+      const outcome = await callTool(
+        connection,
+        'quiet',
+        { ms: 60_000 },
+        { timeouts: { call: 150, callMax: 10_000 } },
+      );
       assert.deepEqual(outcome, { kind: 'timedOut', limit: 'call', ms: 150 });
       await untilCancelled(['quiet']);
     });
@@ -105,15 +127,27 @@ for (const way of ways) {
           connection,
           'slow',
           { ms: 900, steps: 6 },
-          { timeouts: { call: 600, callMax: 20_000 }, onProgress: (progress) => seen.push(progress) },
+          {
+            timeouts: { call: 600, callMax: 20_000 },
+            onProgress: (progress) => seen.push(progress),
+          },
         );
         assert.equal(outcome.kind, 'result');
         assert.deepEqual(
           seen,
-          [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 6, message: `step ${progress}` })),
+          [1, 2, 3, 4, 5, 6].map((progress) => ({
+            progress,
+            total: 6,
+            message: `step ${progress}`,
+          })),
         );
         const burst: unknown[] = [];
-        await callTool(connection, 'slow', { ms: 0, steps: 50 }, { onProgress: (progress) => burst.push(progress) });
+        await callTool(
+          connection,
+          'slow',
+          { ms: 0, steps: 50 },
+          { onProgress: (progress) => burst.push(progress) },
+        );
         assert.equal(burst.length, 50);
       });
 
@@ -143,7 +177,8 @@ for (const way of ways) {
       );
       const told = await died;
       assert.deepEqual(told.settled, ['lost', 'lost', 'lost']);
-      if (way.name.startsWith('stdio')) assert.equal(told.cause, 'The server process exited with code 7.');
+      if (way.name.startsWith('stdio'))
+        assert.equal(told.cause, 'The server process exited with code 7.');
       assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'lost');
       // A late listener also gets the event.
       assert.equal(await once(connection.onDidDie), told.cause);
@@ -179,7 +214,9 @@ describe('calls to servers that crash', function () {
     it(`a call is lost when the server process ends${hold ? ', even if a child holds stdout' : ''}`, async () => {
       const times: number[] = [];
       for (let run = 0; run < 5; run++) {
-        const { connection } = await rig.start(fixture('crashes-on-call', ...(hold ? ['--hold'] : [])));
+        const { connection } = await rig.start(
+          fixture('crashes-on-call', ...(hold ? ['--hold'] : [])),
+        );
         assert(connection.pid !== undefined);
         const call = callTool(connection, 'quiet', { ms: 60_000 });
         await textOf(connection, 'echo', { text: 'on its way' });
@@ -189,7 +226,9 @@ describe('calls to servers that crash', function () {
         const outcome = await call;
         times.push(performance.now() - begun);
         assert.equal(outcome.kind, 'lost');
-        const cause = hold ? 'exited with code 70. Its last line on stderr: “panic: out of cheese”' : wasKilled;
+        const cause = hold
+          ? 'exited with code 70. Its last line on stderr: “panic: out of cheese”'
+          : wasKilled;
         assert.deepEqual(outcome, { kind: 'lost', cause: `The server process ${cause}` });
         await connection.close();
       }
@@ -200,7 +239,9 @@ describe('calls to servers that crash', function () {
   }
 
   it('a lost call quotes the last line of the server on stderr', async () => {
-    const { connection } = await rig.start(fixture('crashes-on-call', '--code', '9', '--stderr', 'disk full'));
+    const { connection } = await rig.start(
+      fixture('crashes-on-call', '--code', '9', '--stderr', 'disk full'),
+    );
     assert.deepEqual(await callTool(connection, 'crash'), {
       kind: 'lost',
       cause: 'The server process exited with code 9. Its last line on stderr: “disk full”',
@@ -218,7 +259,10 @@ describe('calls to servers that crash', function () {
     const { connection } = await rig.start(fixture('broken-answers'));
     for (const tool of ['no-id', 'null-id', 'nan', 'break']) {
       const outcome = await callTool(connection, tool);
-      assert.ok(outcome.kind === 'error' && outcome.message.includes('Boom'), `${tool}: ${JSON.stringify(outcome)}`);
+      assert.ok(
+        outcome.kind === 'error' && outcome.message.includes('Boom'),
+        `${tool}: ${JSON.stringify(outcome)}`,
+      );
     }
   });
 
@@ -232,13 +276,20 @@ describe('calls to servers that crash', function () {
   it('calls end at their limits even if the server ignores cancellation', async () => {
     const { connection } = await rig.start(fixture('hangs-on-call'));
     const limits = { timeouts: { call: 100, callMax: 1000 } };
-    assert.deepEqual(await callTool(connection, 'hang', {}, limits), { kind: 'timedOut', limit: 'call', ms: 100 });
-    await rig.logged('cancelled hang');
-    assert.deepEqual(await callTool(connection, 'trickle', {}, { timeouts: { call: 5000, callMax: 300 } }), {
+    assert.deepEqual(await callTool(connection, 'hang', {}, limits), {
       kind: 'timedOut',
-      limit: 'callMax',
-      ms: 300,
+      limit: 'call',
+      ms: 100,
     });
+    await rig.logged('cancelled hang');
+    assert.deepEqual(
+      await callTool(connection, 'trickle', {}, { timeouts: { call: 5000, callMax: 300 } }),
+      {
+        kind: 'timedOut',
+        limit: 'callMax',
+        ms: 300,
+      },
+    );
     assert.equal(await textOf(connection, 'echo', { text: 'fine' }), 'fine');
   });
 });

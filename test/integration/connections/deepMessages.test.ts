@@ -1,4 +1,7 @@
-/** Rule S2: messages that are too deep to write, or too large for memory. The trace logs every message. */
+/**
+ * Rule S2: messages that are too deep to write, or too large for memory. The trace logs every
+ * message.
+ */
 import assert from 'node:assert/strict';
 import { callTool, fixture, Rig } from './rig.js';
 
@@ -26,7 +29,9 @@ describe('messages that are too deep or too large (S2)', function () {
   });
 
   it('a message with too many lists for memory is not read, and costs its call', async () => {
-    const { connection } = await rig.start(fixture('hostile', 'lists-on-call', '--size', '2000001'));
+    const { connection } = await rig.start(
+      fixture('hostile', 'lists-on-call', '--size', '2000001'),
+    );
     const outcome = await callTool(connection, 'echo');
     assert.match(await rig.logged('[stdout] not JSON-RPC: '), /"result":\{"content":\[\]/);
     assert.match(outcome.kind === 'error' ? outcome.message : '', /cannot be read as JSON-RPC: /);

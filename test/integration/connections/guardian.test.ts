@@ -8,7 +8,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
-import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
+import {
+  childrenOf,
+  isAlive,
+  processesWith,
+  supported,
+  untilNone,
+} from '../../support/processes.js';
 import { untilSo, work } from '../../support/core/within.js';
 import { fixture, http, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
 
@@ -40,7 +46,13 @@ describe('the guardian of server processes (X5)', function () {
     guardianScript = path.join(folder, 'guardian.js');
     const entry = path.join(repository, 'src/core/processes/guardianMain.ts');
     await work('the bundle of the guardian', () =>
-      build({ entryPoints: [entry], outfile: guardianScript, bundle: true, platform: 'node', format: 'cjs' }),
+      build({
+        entryPoints: [entry],
+        outfile: guardianScript,
+        bundle: true,
+        platform: 'node',
+        format: 'cjs',
+      }),
     );
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -51,7 +63,8 @@ describe('the guardian of server processes (X5)', function () {
   });
 
   const marked = () => processesWith(runVariable, run);
-  const guardians = () => marked().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
+  const guardians = () =>
+    marked().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
 
   async function startHost(
     launches: readonly object[],
@@ -95,17 +108,21 @@ describe('the guardian of server processes (X5)', function () {
     await untilNone(marked, 5000);
   });
 
-  withGuardian('the guardian ignores signals to the group of the host, and exits after its last process', async () => {
-    const child = await startHost([fixture('raw')], guardianScript);
-    const [guardian] = guardians();
-    assert(guardian && child.pid !== undefined);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(-child.pid, signal);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(guardian.pid, signal);
-    assert(isAlive(guardian.pid) && isAlive(child.pid));
-    assert.notEqual(guardian.session, child.pid);
-    child.kill('SIGKILL');
-    await untilNone(marked, 5000);
-  });
+  withGuardian(
+    'the guardian ignores signals to the group of the host, and exits after its last process',
+    async () => {
+      const child = await startHost([fixture('raw')], guardianScript);
+      const [guardian] = guardians();
+      assert(guardian && child.pid !== undefined);
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(-child.pid, signal);
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+        process.kill(guardian.pid, signal);
+      assert(isAlive(guardian.pid) && isAlive(child.pid));
+      assert.notEqual(guardian.session, child.pid);
+      child.kill('SIGKILL');
+      await untilNone(marked, 5000);
+    },
+  );
 
   for (const [how, script] of [
     ['with Node', () => guardianScript],
@@ -130,36 +147,44 @@ describe('the guardian of server processes (X5)', function () {
     await untilNone(marked, 5000);
   });
 
-  withGuardian('a single guardian starts with the first stdio server, and has only its own pipe open', async () => {
-    const rig = new Rig({ guardianScript });
-    const own = () => rig.processes().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
-    const web = await rig.listen('http');
-    await rig.start(http(web.url));
-    assert.equal(own().length, 0);
-    await Promise.all([rig.start(fixture('raw')), rig.start(fixture('raw')), rig.start(fixture('raw'))]);
-    const [guardian, ...others] = own();
-    assert(guardian);
-    assert.deepEqual(others, []);
-    const files = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => {
-      try {
-        return readlinkSync(`/proc/${guardian.pid}/fd/${number}`);
-      } catch {
-        return undefined;
-      }
-    });
-    assert.match(files[0] ?? '', /^(socket|pipe):/);
-    assert.deepEqual(files.slice(1, 3), ['/dev/null', '/dev/null']);
-    assert.deepEqual(
-      files.slice(3).filter((file) => file !== undefined),
-      [],
-    );
-    assert.deepEqual(
-      childrenOf(guardian.pid).map(({ command }) => command),
-      [],
-    );
-    await rig.end();
-    assert(!isAlive(guardian.pid));
-  });
+  withGuardian(
+    'a single guardian starts with the first stdio server, and has only its own pipe open',
+    async () => {
+      const rig = new Rig({ guardianScript });
+      const own = () =>
+        rig.processes().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
+      const web = await rig.listen('http');
+      await rig.start(http(web.url));
+      assert.equal(own().length, 0);
+      await Promise.all([
+        rig.start(fixture('raw')),
+        rig.start(fixture('raw')),
+        rig.start(fixture('raw')),
+      ]);
+      const [guardian, ...others] = own();
+      assert(guardian);
+      assert.deepEqual(others, []);
+      const files = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => {
+        try {
+          return readlinkSync(`/proc/${guardian.pid}/fd/${number}`);
+        } catch {
+          return undefined;
+        }
+      });
+      assert.match(files[0] ?? '', /^(socket|pipe):/);
+      assert.deepEqual(files.slice(1, 3), ['/dev/null', '/dev/null']);
+      assert.deepEqual(
+        files.slice(3).filter((file) => file !== undefined),
+        [],
+      );
+      assert.deepEqual(
+        childrenOf(guardian.pid).map(({ command }) => command),
+        [],
+      );
+      await rig.end();
+      assert(!isAlive(guardian.pid));
+    },
+  );
 
   it('disposal of the connector ends the guardian and every running server', async () => {
     const rig = new Rig({ guardianScript });
@@ -179,7 +204,10 @@ describe('the guardian of server processes (X5)', function () {
 
   it('disposal of the connector cancels every start in progress', async () => {
     const rig = new Rig({ guardianScript });
-    const under = [rig.attempt(fixture('never-initialises')), rig.attempt(fixture('stubborn', '--term'))];
+    const under = [
+      rig.attempt(fixture('never-initialises')),
+      rig.attempt(fixture('stubborn', '--term')),
+    ];
     await rig.connector.dispose();
     for (const { kind } of await Promise.all(under)) assert.equal(kind, 'cancelled');
     assert.equal((await rig.attempt(fixture('raw'))).kind, 'cancelled');

@@ -3,7 +3,8 @@
  *
  *   node --import tsx hostProcess.ts '{"launches": [...], "guardianScript": "...", "untold": false}'
  *
- * `untold` starts the servers without a message to the guardian, as if the host had no time for one.
+ * `untold` starts the servers without a message to the guardian, as if the host had no time for
+ * one.
  */
 import { spawn } from 'node:child_process';
 import { patientClock } from '../../support/core/within.js';
@@ -41,14 +42,21 @@ async function main(): Promise<void> {
       }),
     ),
   );
-  const failed = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.failure.message] : []));
-  process.stdout.write(`${failed.length === 0 ? 'ready' : failed.join(' ').replaceAll('\n', ' ')}\n`);
+  const failed = outcomes.flatMap((outcome) =>
+    outcome.kind === 'failed' ? [outcome.failure.message] : [],
+  );
+  process.stdout.write(
+    `${failed.length === 0 ? 'ready' : failed.join(' ').replaceAll('\n', ' ')}\n`,
+  );
   process.stdin.on('data', (word) => {
     if (String(word).includes('leave')) process.exit(0);
   });
 }
 
-function startUntold(launches: readonly Pick<StdioLaunch, 'command' | 'args'>[], script: string | undefined): void {
+function startUntold(
+  launches: readonly Pick<StdioLaunch, 'command' | 'args'>[],
+  script: string | undefined,
+): void {
   const mark = `${process.pid}-untold.`;
   const guardian = new Guardian({ mark, script, execPath: process.execPath, env: process.env });
   const nobody = 2 ** 31 - 2;

@@ -90,7 +90,9 @@ describe('connections over HTTP', function () {
         assert.equal(await textOf(connection, 'count'), '1');
         const before = await textOf(connection, 'session');
         await callTool(connection, 'forget');
-        const counts = await Promise.all(Array.from({ length: 20 }, () => textOf(connection, 'count')));
+        const counts = await Promise.all(
+          Array.from({ length: 20 }, () => textOf(connection, 'count')),
+        );
         assert.deepEqual(
           counts.map(Number).sort((a, b) => a - b),
           Array.from({ length: 20 }, (_, n) => n + 1),
@@ -99,13 +101,17 @@ describe('connections over HTTP', function () {
         assert.deepEqual([renewed, changed], [1, 1]);
         const requests = await requestsOf(connection);
         assert.equal(requests.filter((line) => line.includes(' initialize ')).length, 2);
-        assert.equal(requests.filter((line) => line.includes('notifications/initialized')).length, 2);
+        assert.equal(
+          requests.filter((line) => line.includes('notifications/initialized')).length,
+          2,
+        );
       });
     }
 
     it('a session is renewed each time it is forgotten, and its event stream reopens', async () => {
       const connection = await start('--expire-session-after', '6');
-      for (let n = 0; n < 30; n++) assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'result');
+      for (let n = 0; n < 30; n++)
+        assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'result');
       const connected = await start();
       await untilStreams(connected, 1);
       await callTool(connected, 'forget');
@@ -136,13 +142,20 @@ describe('connections over HTTP', function () {
       const connection = await start('--redirect', 'same-origin');
       const headers = await json<Record<string, string>>(connection, 'headers');
       assert.equal(headers['x-own'], 'mine');
-      assert.equal((await requestsOf(connection)).filter((line) => line.startsWith('POST /old ')).length, 1);
+      assert.equal(
+        (await requestsOf(connection)).filter((line) => line.startsWith('POST /old ')).length,
+        1,
+      );
     });
 
     it('a redirect to another origin is refused, and no header or message goes there', async () => {
       const { url, other } = await rig.listen('http', '--redirect', 'other-origin');
       const secrets = {
-        headers: new Map([...own.headers, ['Authorization', literal('Bearer secret')], ['Cookie', literal('a=b')]]),
+        headers: new Map([
+          ...own.headers,
+          ['Authorization', literal('Bearer secret')],
+          ['Cookie', literal('a=b')],
+        ]),
       };
       const failure = await rig.failure(http(url.replace('//', '//user:password@'), secrets));
       assert.equal(
@@ -151,7 +164,9 @@ describe('connections over HTTP', function () {
       );
       assert(other !== undefined);
       const { connection } = await rig.start(http(other));
-      const others = (await requestsOf(connection)).filter((line) => !line.startsWith('POST /mcp '));
+      const others = (await requestsOf(connection)).filter(
+        (line) => !line.startsWith('POST /mcp '),
+      );
       // This connection may have opened its own event stream already.
       assert.deepEqual(others, others.length > 0 ? ['GET /mcp - 200'] : []);
     });
@@ -171,7 +186,10 @@ describe('connections over HTTP', function () {
       assert.equal(await textOf(connection, 'cut'), 'resumed');
       const took = performance.now() - begun;
       assert(took >= 290, `${took.toFixed(0)} ms`);
-      assert.equal((await requestsOf(connection)).filter((line) => line.includes('tools/call')).length, 0);
+      assert.equal(
+        (await requestsOf(connection)).filter((line) => line.includes('tools/call')).length,
+        0,
+      );
     });
 
     it('a broken stream without event ids loses its own call only', async () => {
@@ -196,7 +214,10 @@ describe('connections over HTTP', function () {
       await textOf(connection, 'echo', { text: 'on their way' });
       child.kill('SIGKILL');
       for (const call of calls) assert.equal((await call).kind, 'lost');
-      assert.match(await died, /cannot be reached: the connection was (refused|reset)\.$|broke off/);
+      assert.match(
+        await died,
+        /cannot be reached: the connection was (refused|reset)\.$|broke off/,
+      );
     });
 
     it('the death of a server with an event stream is noticed without a call', async () => {
@@ -212,22 +233,27 @@ describe('connections over HTTP', function () {
       assert.match(await died, /cannot be reached: the connection was (refused|reset)/);
     });
 
-    const whereEndsAreTold = posixIt('under Wine, the end of an idle socket is told when it is used');
-    whereEndsAreTold('a call that notices the death of a server without a stream was not made', async () => {
-      const { url, child } = await rig.listen('http', '--no-get');
-      const { connection } = await rig.start(http(url));
-      await untilStreams(connection, 1);
-      await rig.kill(child);
-      await setImmediate(); // Node reads the ends of the idle sockets.
-      const died = once(connection.onDidDie);
-      const outcome = await callTool(connection, 'echo', { text: 'x' });
-      assert.deepEqual(outcome, {
-        kind: 'error',
-        code: -32000,
-        message: `${url} cannot be reached: the connection was refused.`,
-      });
-      await died;
-    });
+    const whereEndsAreTold = posixIt(
+      'under Wine, the end of an idle socket is told when it is used',
+    );
+    whereEndsAreTold(
+      'a call that notices the death of a server without a stream was not made',
+      async () => {
+        const { url, child } = await rig.listen('http', '--no-get');
+        const { connection } = await rig.start(http(url));
+        await untilStreams(connection, 1);
+        await rig.kill(child);
+        await setImmediate(); // Node reads the ends of the idle sockets.
+        const died = once(connection.onDidDie);
+        const outcome = await callTool(connection, 'echo', { text: 'x' });
+        assert.deepEqual(outcome, {
+          kind: 'error',
+          code: -32000,
+          message: `${url} cannot be reached: the connection was refused.`,
+        });
+        await died;
+      },
+    );
 
     it('a server that restarts at the same address gets a new session', async () => {
       const { url, child } = await rig.listen('http', '--no-get');
@@ -235,9 +261,14 @@ describe('connections over HTTP', function () {
       await untilStreams(connection, 1);
       await rig.kill(child);
       await rig.listen('http', '--no-get', '--port', new URL(url).port);
-      const [first, second] = [await callTool(connection, 'count'), await callTool(connection, 'count')];
+      const [first, second] = [
+        await callTool(connection, 'count'),
+        await callTool(connection, 'count'),
+      ];
       assert.deepEqual(
-        [first, second].map((outcome) => (outcome.kind === 'result' ? outcome.result.content[0] : outcome)),
+        [first, second].map((outcome) =>
+          outcome.kind === 'result' ? outcome.result.content[0] : outcome,
+        ),
         [
           { type: 'text', text: '1' },
           { type: 'text', text: '2' },
@@ -259,11 +290,14 @@ describe('connections over HTTP', function () {
   it('waiting calls do not delay other calls or their own cancellation', async () => {
     const connection = await start();
     const controllers = Array.from({ length: 200 }, () => new AbortController());
-    const waiting = controllers.map(({ signal }) => callTool(connection, 'quiet', { ms: 60_000 }, { signal }));
+    const waiting = controllers.map(({ signal }) =>
+      callTool(connection, 'quiet', { ms: 60_000 }, { signal }),
+    );
     assert.equal(await textOf(connection, 'echo', { text: 'through' }), 'through');
     for (const controller of controllers) controller.abort();
     for (const call of waiting) assert.deepEqual(await call, { kind: 'cancelled' });
-    for (let cancelled = 0; cancelled < 200;) cancelled = (await json<string[]>(connection, 'cancelled')).length;
+    for (let cancelled = 0; cancelled < 200;)
+      cancelled = (await json<string[]>(connection, 'cancelled')).length;
   });
 
   it('a result that is too large is lost, and the next call succeeds', async () => {
@@ -284,7 +318,10 @@ describe('connections over HTTP', function () {
         let text = '';
         request.on('data', (chunk) => (text += String(chunk)));
         request.on('end', () => {
-          const { id, method } = (text === '' ? {} : JSON.parse(text)) as { id?: number; method?: string };
+          const { id, method } = (text === '' ? {} : JSON.parse(text)) as {
+            id?: number;
+            method?: string;
+          };
           const results: Record<string, object> = {
             initialize: {
               protocolVersion: '2025-06-18',
@@ -343,7 +380,11 @@ describe('connections over HTTP', function () {
         type: 'application/json',
         body: '{"jsonrpc":"2.0","id":"ID","error":{"code":-32602,"message":"no"}}',
       };
-      assert.deepEqual(await callTool(connection, 'x'), { kind: 'error', code: -32602, message: 'no' });
+      assert.deepEqual(await callTool(connection, 'x'), {
+        kind: 'error',
+        code: -32602,
+        message: 'no',
+      });
     });
 
     it('a status 200 without MCP is reported as not MCP', async () => {
@@ -356,7 +397,11 @@ describe('connections over HTTP', function () {
         answer = { status: 200, type, body };
         const outcome = await callTool(connection, 'x');
         if (type === 'text/event-stream') assert.equal(outcome.kind, 'lost');
-        else assert.match((outcome as { message: string }).message, /something that is not MCP|Sign in/);
+        else
+          assert.match(
+            (outcome as { message: string }).message,
+            /something that is not MCP|Sign in/,
+          );
       }
     });
   });
@@ -367,13 +412,19 @@ describe('connections over HTTP', function () {
   ] as const) {
     it(`calls to @modelcontextprotocol/server-everything work over ${mode}`, async () => {
       const port = await freePort();
-      const entry = path.join(repository, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+      const entry = path.join(
+        repository,
+        'node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+      );
       const child = spawn(process.execPath, [entry, mode], {
         env: { ...rig.env, PORT: String(port) },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       await new Promise<void>((resolve) =>
-        child.stderr.on('data', (text) => /listening|running on port/i.test(String(text)) && resolve()),
+        child.stderr.on(
+          'data',
+          (text) => /listening|running on port/i.test(String(text)) && resolve(),
+        ),
       );
       const { connection, listing } = await rig.start(http(`http://127.0.0.1:${port}/${endpoint}`));
       assert(listing.tools.length > 5);

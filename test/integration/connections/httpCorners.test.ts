@@ -45,7 +45,10 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
   });
 
   /** @param call answers `tools/call` */
-  async function serve(call: (message: Message, response: ServerResponse) => void, own: Own = {}): Promise<URL> {
+  async function serve(
+    call: (message: Message, response: ServerResponse) => void,
+    own: Own = {},
+  ): Promise<URL> {
     const server = createServer((request, response) => {
       if (request.method === 'GET' && own.get) return own.get(request, response);
       if (request.method !== 'POST') return void response.writeHead(405).end();
@@ -71,20 +74,26 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
   }
 
   it('a server at an IPv6 address answers calls', async () => {
-    const { href } = await serve((message, response) => answer(message, response, text('six')), { host: '::1' });
+    const { href } = await serve((message, response) => answer(message, response, text('six')), {
+      host: '::1',
+    });
     assert.match(href, /^http:\/\/\[::1\]:/);
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'six');
   });
 
   it('a status 202 with a body is accepted', async () => {
     const accepted = 'ok '.repeat(50_000);
-    const { href } = await serve((message, response) => answer(message, response, text('yes')), { accepted });
+    const { href } = await serve((message, response) => answer(message, response, text('yes')), {
+      accepted,
+    });
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'yes');
   });
 
   it('a call fails at once if the server switches to another protocol (X4)', async () => {
     const { href } = await serve((_, response) => {
-      response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+      response.socket?.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+      );
     });
     const { connection } = await rig.start(http(href));
     const outcome = await callTool(connection, 'x');
@@ -112,8 +121,18 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
     const { href } = await serve((message, response) => {
       const event = { jsonrpc: '2.0', id: message.id, result: text('größe 🌍') };
       const [first, ...rest] = JSON.stringify(event, null, 1).split('\n');
-      const lines = [': hello', '', 'event: message', `data:${first}`, ...rest.map((line) => `data: ${line}`), '', ''];
-      const bytes = Buffer.from(lines.map((line, index) => line + (['\n', '\r\n', '\r'][index % 3] ?? '')).join(''));
+      const lines = [
+        ': hello',
+        '',
+        'event: message',
+        `data:${first}`,
+        ...rest.map((line) => `data: ${line}`),
+        '',
+        '',
+      ];
+      const bytes = Buffer.from(
+        lines.map((line, index) => line + (['\n', '\r\n', '\r'][index % 3] ?? '')).join(''),
+      );
       response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
       const write = (at: number): void => {
         if (at >= bytes.length) return void response.end();
@@ -171,7 +190,9 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
       else answer(message, response, text('another'));
     });
     servers[0]?.prependListener('request', (request: IncomingMessage) => {
-      request.on('data', (body) => posted.push(...(/tools\/call|notifications\/cancelled/.exec(String(body)) ?? [])));
+      request.on('data', (body) =>
+        posted.push(...(/tools\/call|notifications\/cancelled/.exec(String(body)) ?? [])),
+      );
     });
     let renew: () => void = () => {};
     const refused = new Promise<void>((resolve) => {
@@ -211,7 +232,9 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
     }
 
     it('a proxy gets unencrypted requests with its credentials, and concurrent calls get their own answers', async () => {
-      const url = await serve((message, response) => answer(message, response, text(String(message.id))));
+      const url = await serve((message, response) =>
+        answer(message, response, text(String(message.id))),
+      );
       const proxy = await proxyTo(url, 'me:mine');
       through(proxy.url.replace('//', '//me:mine@'));
       const { connection } = await rig.start(http(far));
@@ -255,7 +278,10 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
         const proxy = await proxyTo(undefined, 'me:mine');
         through(proxy.url.replace('//', '//me:wrong-secret@'));
         const refused = await rig.failure(http(address));
-        assert.match(refused.message, /^answered with HTTP 407: a proxy in front of the server requires credentials/);
+        assert.match(
+          refused.message,
+          /^answered with HTTP 407: a proxy in front of the server requires credentials/,
+        );
         assert.ok(!JSON.stringify([refused, rig.lines]).includes('wrong-secret'));
       });
     }
@@ -267,7 +293,9 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
       const gone = await rig.failure(http(far));
       const { host } = new URL(proxy.url);
       assert.ok(
-        gone.message.includes(`${far} cannot be reached: the connection was refused (through the proxy ${host})`),
+        gone.message.includes(
+          `${far} cannot be reached: the connection was refused (through the proxy ${host})`,
+        ),
       );
     });
   });

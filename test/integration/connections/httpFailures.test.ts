@@ -109,7 +109,10 @@ describe('start failures of HTTP servers (X3)', function () {
       const { url } = await rig.listen('http', ...args);
       const failure = await rig.failure(http(url));
       assert.equal(failure.code, code);
-      assert.equal(failure.message.replaceAll(url, 'URL').replaceAll(new URL(url).origin, 'ORIGIN'), words);
+      assert.equal(
+        failure.message.replaceAll(url, 'URL').replaceAll(new URL(url).origin, 'ORIGIN'),
+        words,
+      );
       assert.deepEqual(failure.path, path);
       assert.match(failure.fix, /^[A-Z].*\.$/);
     });
@@ -166,7 +169,10 @@ describe('start failures of HTTP servers (X3)', function () {
     assert.equal((await rig.failure(http('example.com/mcp'))).code, 'url-invalid');
     const headers = new Map([['X-Token', literal('two\nlines')]]);
     const header = await rig.failure(http('http://127.0.0.1:9/mcp', { headers }));
-    assert.match(header.message, /: a header has a character that HTTP does not allow, e\.g\. a line break\.\n/);
+    assert.match(
+      header.message,
+      /: a header has a character that HTTP does not allow, e\.g\. a line break\.\n/,
+    );
     assert(!header.message.includes('two'));
     assert.deepEqual(header.path, ['headers']);
   });
@@ -208,7 +214,9 @@ describe('start failures of HTTP servers (X3)', function () {
     it('a start at a silent port can be cancelled, and leaves nothing', async () => {
       const controller = new AbortController();
       await listen((socket) => socket.once('data', () => controller.abort()));
-      const outcome = await rig.attempt(http(`http://127.0.0.1:${port}/`), { signal: controller.signal });
+      const outcome = await rig.attempt(http(`http://127.0.0.1:${port}/`), {
+        signal: controller.signal,
+      });
       assert.deepEqual(outcome, { kind: 'cancelled' });
     });
   });

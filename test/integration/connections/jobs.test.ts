@@ -1,4 +1,6 @@
-/** Rule X5 on Windows: a job counts as empty only if that is known, and no other process is ended. */
+/**
+ * Rule X5 on Windows: a job counts as empty only if that is known, and no other process is ended.
+ */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -45,11 +47,16 @@ describe('job objects', function () {
   afterEach(() => untilNone(processes, 5000));
 
   const processes = (): ReturnType<typeof processesWith> => processesWith(runVariable, run);
-  const childrenHere = (): number => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
+  const childrenHere = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
   const inAMinute = (): number => performance.now() + 60_000;
 
-  async function started(script: string): Promise<{ child: ChildProcess; pid: number; ended: Promise<unknown> }> {
-    const child = spawn(process.execPath, ['-e', script], { env: { ...process.env, [runVariable]: run } });
+  async function started(
+    script: string,
+  ): Promise<{ child: ChildProcess; pid: number; ended: Promise<unknown> }> {
+    const child = spawn(process.execPath, ['-e', script], {
+      env: { ...process.env, [runVariable]: run },
+    });
     const ended = once(child, 'exit');
     await once(child, 'spawn');
     assert(child.pid !== undefined);
@@ -63,7 +70,8 @@ describe('job objects', function () {
     const members = jobs.admit(pid);
     assert.equal(members.caution, undefined);
     assert.deepEqual(members.pids, [pid]);
-    // Closing the last handle ends the members. The system refuses to list the members of an invalid handle.
+    // Closing the last handle ends the members. The system refuses to list the members of an
+    // invalid handle.
     closeJob((members as unknown as { job: Job }).job);
     await ended;
     members.firstEnded();
@@ -94,7 +102,10 @@ describe('job objects', function () {
       jobs.prepare();
       const { child, pid, ended } = await started(withChild);
       const members = jobs.admit(pid);
-      assert.match(members.caution ?? '', /^Windows’ job objects cannot be used: .*koffi-win32-.*\.$/);
+      assert.match(
+        members.caution ?? '',
+        /^Windows’ job objects cannot be used: .*koffi-win32-.*\.$/,
+      );
       assert(child.stdout);
       await once(child.stdout, 'data');
       assert.equal(processes().length, 2);

@@ -14,7 +14,9 @@ describe('HTTP+SSE', function () {
   for (const refusal of ['400', '403', '404', '405', '415', '500', '501']) {
     it(`a server that refuses initialize with ${refusal} gets HTTP+SSE, and the log says so`, async () => {
       const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
-      const { connection } = await rig.start(http(url, { headers: new Map([['X-Own', literal('mine')]]) }));
+      const { connection } = await rig.start(
+        http(url, { headers: new Map([['X-Own', literal('mine')]]) }),
+      );
       assert.equal(connection.protocolVersion, '2024-11-05');
       const line = await rig.logged('HTTP+SSE');
       assert.equal(
@@ -67,8 +69,13 @@ describe('HTTP+SSE', function () {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const controller = new AbortController();
-    const attempt = rig.attempt(http(`http://127.0.0.1:${port}/sse`), { signal: controller.signal });
-    assert.match(await rig.logged('HTTP+SSE'), /answers a posted initialize with an event `endpoint`/);
+    const attempt = rig.attempt(http(`http://127.0.0.1:${port}/sse`), {
+      signal: controller.signal,
+    });
+    assert.match(
+      await rig.logged('HTTP+SSE'),
+      /answers a posted initialize with an event `endpoint`/,
+    );
     controller.abort();
     await attempt;
     assert.equal(posts, 1);

@@ -17,7 +17,9 @@ describe('listings of tools', function () {
   afterEach(() => rig.end());
 
   it('a listing has every page in order', async () => {
-    const { listing, connection } = await rig.start(fixture('pages', '--pages', '40', '--tools-per-page', '7'));
+    const { listing, connection } = await rig.start(
+      fixture('pages', '--pages', '40', '--tools-per-page', '7'),
+    );
     const expected = Array.from({ length: 280 }, (_, n) => `tool_${n}`);
     assert.deepEqual(
       listing.tools.map(({ name }) => name),
@@ -31,7 +33,9 @@ describe('listings of tools', function () {
       fixture('pages', '--pages', '10', '--tools-per-page', '1000', '--output-schemas'),
     );
     assert.equal(listing.tools.length, 10_000);
-    const failure = await rig.failure(fixture('pages', '--pages', '1', '--tools-per-page', '10001'));
+    const failure = await rig.failure(
+      fixture('pages', '--pages', '1', '--tools-per-page', '10001'),
+    );
     assert.equal(failure.code, 'list-failed');
     assert.match(failure.message, /lists more than 10000 tools\.$/);
   });
@@ -86,13 +90,22 @@ describe('listings of tools', function () {
         names.includes(name),
       ),
     );
-    assert.deepEqual(listing.malformed, [{ name: 'list_schema', detail: 'has an inputSchema that is not an object' }]);
+    assert.deepEqual(listing.malformed, [
+      { name: 'list_schema', detail: 'has an inputSchema that is not an object' },
+    ]);
   });
 
   it('a listing keeps every schema keyword and unknown key', async () => {
     const { listing } = await rig.start(fixture('odd-tools', '--kind', 'keywords'));
     const tool = listing.tools[1] as unknown as Record<string, Record<string, unknown>>;
-    assert.deepEqual(Object.keys(tool), ['name', 'description', 'inputSchema', 'x-unknown', 'execution', 'icons']);
+    assert.deepEqual(Object.keys(tool), [
+      'name',
+      'description',
+      'inputSchema',
+      'x-unknown',
+      'execution',
+      'icons',
+    ]);
     assert.deepEqual(tool['inputSchema']?.['dependentRequired'], { tuple: ['name'] });
     assert.deepEqual((tool['inputSchema']?.['properties'] as Record<string, unknown>)['tuple'], {
       type: 'array',
@@ -104,13 +117,21 @@ describe('listings of tools', function () {
 
   it('a listing fails if the answer has no list', async () => {
     const map = await rig.failure(fixture('odd-tools', '--kind', 'not-a-list'));
-    assert.match(map.message, /The answer to tools\/list has no list of tools: \{"tools":\{"first"/);
+    assert.match(
+      map.message,
+      /The answer to tools\/list has no list of tools: \{"tools":\{"first"/,
+    );
     const nothing = await rig.failure(fixture('odd-tools', '--kind', 'null-list'));
-    assert.match(nothing.message, /tools\/list failed: The answer has a result that is not an object: null$/);
+    assert.match(
+      nothing.message,
+      /tools\/list failed: The answer has a result that is not an object: null$/,
+    );
   });
 
   it('the listing of a server without tools is empty, and sends no request', async () => {
-    const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
+    const { listing, connection } = await rig.start(
+      fixture('wrong-initialize', '--kind', 'no-tools'),
+    );
     assert.deepEqual(listing, {
       tools: [],
       malformed: [],
@@ -152,13 +173,17 @@ describe('listings of tools', function () {
     connection.onDidChangeOffer(() => (changes += 1));
     await callTool(connection, 'grow');
     assert.equal(changes, 1);
-    assert((await connection.listTools(listOptions())).tools.some(({ name }) => name === 'extra_1'));
+    assert(
+      (await connection.listTools(listOptions())).tools.some(({ name }) => name === 'extra_1'),
+    );
     await callTool(connection, 'storm', { times: 100 });
     assert.equal(changes, 101);
     await callTool(connection, 'break');
     await assert.rejects(
       connection.listTools(listOptions()),
-      (error) => error instanceof ListError && error.message === 'tools/list failed: the catalogue is being rebuilt',
+      (error) =>
+        error instanceof ListError &&
+        error.message === 'tools/list failed: the catalogue is being rebuilt',
     );
     assert((await connection.listTools(listOptions())).tools.length > 0);
   });
@@ -171,23 +196,26 @@ describe('listings of tools', function () {
     await changed;
   });
 
-  posixIt('Windows has no signals')('a listing has a time limit, and can be cancelled', async () => {
-    const { connection } = await rig.start(fixture('raw'));
-    assert(connection.pid !== undefined);
-    process.kill(connection.pid, 'SIGSTOP');
-    await assert.rejects(connection.listTools({ ...listOptions(), timeoutMs: 100 }), {
-      name: 'ListError',
-      message: 'The server did not list its tools within 0.1 s.',
-    });
-    const controller = new AbortController();
-    const listing = connection.listTools({ ...listOptions(), signal: controller.signal });
-    controller.abort(new Error('not wanted any more'));
-    await assert.rejects(listing, { message: 'not wanted any more' });
-    const dying = connection.listTools(listOptions());
-    process.kill(connection.pid, 'SIGKILL');
-    await assert.rejects(dying, {
-      name: 'ListError',
-      message: `The connection ended while it listed its tools. The server process ${wasKilled}`,
-    });
-  });
+  posixIt('Windows has no signals')(
+    'a listing has a time limit, and can be cancelled',
+    async () => {
+      const { connection } = await rig.start(fixture('raw'));
+      assert(connection.pid !== undefined);
+      process.kill(connection.pid, 'SIGSTOP');
+      await assert.rejects(connection.listTools({ ...listOptions(), timeoutMs: 100 }), {
+        name: 'ListError',
+        message: 'The server did not list its tools within 0.1 s.',
+      });
+      const controller = new AbortController();
+      const listing = connection.listTools({ ...listOptions(), signal: controller.signal });
+      controller.abort(new Error('not wanted any more'));
+      await assert.rejects(listing, { message: 'not wanted any more' });
+      const dying = connection.listTools(listOptions());
+      process.kill(connection.pid, 'SIGKILL');
+      await assert.rejects(dying, {
+        name: 'ListError',
+        message: `The connection ended while it listed its tools. The server process ${wasKilled}`,
+      });
+    },
+  );
 });

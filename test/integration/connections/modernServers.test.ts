@@ -12,7 +12,11 @@ import { callTool, fixture, http, once, Rig, servers, stdio, textOf } from './ri
 
 type Ask = (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<Fields>;
 
-const able: Fields = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+const able: Fields = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: { listChanged: true },
+};
 
 function clientWith(ask: Ask, own: Partial<ServerClient> = {}): ServerClient {
   return { session: {}, capabilities: able, logLevel: undefined, ask, tell: () => {}, ...own };
@@ -20,7 +24,10 @@ function clientWith(ask: Ask, own: Partial<ServerClient> = {}): ServerClient {
 
 /** Fills the only field of a form with the message of the form. */
 const echoing: Ask = (_method, params) => {
-  const { message, requestedSchema } = params as { message: string; requestedSchema?: { properties: object } };
+  const { message, requestedSchema } = params as {
+    message: string;
+    requestedSchema?: { properties: object };
+  };
   const [field = 'answer'] = Object.keys(requestedSchema?.properties ?? {});
   return Promise.resolve({ action: 'accept', content: { [field]: message } });
 };
@@ -42,7 +49,9 @@ for (const transport of ['stdio', 'http'] as const) {
       assert.deepEqual(connection.serverInfo, { name: 'modern', version: '1.0.0' });
       assert.equal(connection.protocolVersion, '2026-07-28');
       assert.equal(connection.instructions, 'Ask when in doubt.');
-      assert.deepEqual(listing.prompts?.prompts, [{ name: 'greet', arguments: [{ name: 'name' }] }]);
+      assert.deepEqual(listing.prompts?.prompts, [
+        { name: 'greet', arguments: [{ name: 'name' }] },
+      ]);
       assert.deepEqual(
         listing.resources?.resources.map(({ uri }) => uri),
         ['note://one', 'note://asked'],
@@ -68,7 +77,12 @@ for (const transport of ['stdio', 'http'] as const) {
         capabilities: { elicitation: {}, roots: { listChanged: true } },
         logLevel: 'info',
       });
-      const outcome = await callTool(connection, 'received', {}, { client, meta: { 'example.com/own': 1 } });
+      const outcome = await callTool(
+        connection,
+        'received',
+        {},
+        { client, meta: { 'example.com/own': 1 } },
+      );
       assert(outcome.kind === 'result');
       assert.deepEqual(Object.keys(outcome.result), ['content']);
       const [content] = outcome.result.content;
@@ -91,12 +105,25 @@ for (const transport of ['stdio', 'http'] as const) {
         result: { content: [{ type: 'text', text: 'it failed' }], isError: true },
       });
       const raised = await callTool(connection, 'raises', { code: 77 });
-      assert.deepEqual(raised, { kind: 'error', code: 77, message: 'it was raised', data: { why: 'asked for' } });
+      assert.deepEqual(raised, {
+        kind: 'error',
+        code: 77,
+        message: 'it was raised',
+        data: { why: 'asked for' },
+      });
       const steps: unknown[] = [];
-      await callTool(connection, 'steps', { count: 3 }, { onProgress: ({ message }) => steps.push(message) });
+      await callTool(
+        connection,
+        'steps',
+        { count: 3 },
+        { onProgress: ({ message }) => steps.push(message) },
+      );
       assert.deepEqual(steps, ['step 1', 'step 2', 'step 3']);
       const told: unknown[] = [];
-      const client = clientWith(echoing, { logLevel: 'debug', tell: (_method, params) => told.push(params['data']) });
+      const client = clientWith(echoing, {
+        logLevel: 'debug',
+        tell: (_method, params) => told.push(params['data']),
+      });
       await callTool(connection, 'log', { text: 'heard' }, { client });
       assert.deepEqual(told, ['heard']);
     });
@@ -104,7 +131,12 @@ for (const transport of ['stdio', 'http'] as const) {
     it('a modern server is notified of a cancelled call', async () => {
       const connection = await connect();
       const stop = new AbortController();
-      const outcome = await callTool(connection, 'hold', {}, { signal: stop.signal, onProgress: () => stop.abort() });
+      const outcome = await callTool(
+        connection,
+        'hold',
+        {},
+        { signal: stop.signal, onProgress: () => stop.abort() },
+      );
       assert.equal(outcome.kind, 'cancelled');
       // Over HTTP a closed stream cancels the call. Another request may arrive earlier.
       while ((await textOf(connection, 'cancelled')) === '0');
@@ -118,11 +150,18 @@ for (const transport of ['stdio', 'http'] as const) {
         asked.push([method, params?.['mode'], typeof params?.['elicitationId']]);
         if (method === 'roots/list') return Promise.resolve({ roots: [{ uri: 'file:///a' }] });
         if (method === 'elicitation/create') return echoing(method, params, signal);
-        return Promise.resolve({ role: 'assistant', model: 'm', content: { type: 'text', text: 'said' } });
+        return Promise.resolve({
+          role: 'assistant',
+          model: 'm',
+          content: { type: 'text', text: 'said' },
+        });
       });
       const ask = async (tool: string, args: object = {}): Promise<unknown> =>
         JSON.parse(await textOf(connection, tool, args, { client }));
-      assert.deepEqual(await ask('elicit', { message: 'Who?' }), { action: 'accept', content: { answer: 'Who?' } });
+      assert.deepEqual(await ask('elicit', { message: 'Who?' }), {
+        action: 'accept',
+        content: { answer: 'Who?' },
+      });
       assert.deepEqual(await ask('elicit_url'), { action: 'accept', content: { answer: 'Look' } });
       assert.equal(((await ask('sample', { prompt: 'Say' })) as { model: string }).model, 'm');
       assert.deepEqual(await ask('roots'), ['file:///a']);
@@ -136,7 +175,10 @@ for (const transport of ['stdio', 'http'] as const) {
 
     it('a call may ask several times, and the server gets its request state back', async () => {
       const connection = await connect();
-      assert.equal(await textOf(connection, 'twice', {}, { client: clientWith(echoing) }), 'Which name? Which colour?');
+      assert.equal(
+        await textOf(connection, 'twice', {}, { client: clientWith(echoing) }),
+        'Which name? Which colour?',
+      );
       assert.equal(await textOf(connection, 'waits', { rounds: 2 }), '2');
       const endless = await callTool(connection, 'endless', {}, { client: clientWith(echoing) });
       assert.deepEqual(endless, {
@@ -159,7 +201,9 @@ for (const transport of ['stdio', 'http'] as const) {
         assert(outcome.kind === 'result');
         return outcome.result;
       };
-      assert.deepEqual(await read('note://asked'), { contents: [{ uri: 'note://asked', text: 'The word?' }] });
+      assert.deepEqual(await read('note://asked'), {
+        contents: [{ uri: 'note://asked', text: 'The word?' }],
+      });
       const { ttlMs, cacheScope } = await read('note://one');
       assert.deepEqual([ttlMs, cacheScope], [5000, 'public']);
     });
@@ -169,12 +213,16 @@ for (const transport of ['stdio', 'http'] as const) {
       const names = Array.from({ length: 20 }, (_, index) => `client ${index}`);
       const answers = await Promise.all(
         names.map((name) => {
-          const client = clientWith(() => Promise.resolve({ action: 'accept', content: { answer: name } }));
+          const client = clientWith(() =>
+            Promise.resolve({ action: 'accept', content: { answer: name } }),
+          );
           return textOf(connection, 'elicit', { message: name }, { client });
         }),
       );
       assert.deepEqual(
-        answers.map((answer) => (JSON.parse(answer) as { content: { answer: string } }).content.answer),
+        answers.map(
+          (answer) => (JSON.parse(answer) as { content: { answer: string } }).content.answer,
+        ),
         names,
       );
     });
@@ -189,7 +237,12 @@ for (const transport of ['stdio', 'http'] as const) {
         stop.abort();
         return new Promise(() => {});
       });
-      const outcome = await callTool(connection, 'elicit', { message: 'Who?' }, { client, signal: stop.signal });
+      const outcome = await callTool(
+        connection,
+        'elicit',
+        { message: 'Who?' },
+        { client, signal: stop.signal },
+      );
       assert.equal(outcome.kind, 'cancelled');
       await ended;
     });
@@ -200,7 +253,9 @@ for (const transport of ['stdio', 'http'] as const) {
       const refused = await callTool(connection, 'elicit', { message: 'Who?' }, { client });
       assert(refused.kind === 'error');
       assert.equal(refused.code, -32021);
-      const failing = clientWith(() => Promise.reject(Object.assign(new Error('nobody is there'), { code: -32001 })));
+      const failing = clientWith(() =>
+        Promise.reject(Object.assign(new Error('nobody is there'), { code: -32001 })),
+      );
       const failed = await callTool(connection, 'elicit', { message: 'Who?' }, { client: failing });
       assert(failed.kind === 'error');
       assert.match(failed.message, /nobody is there/);
@@ -211,16 +266,27 @@ for (const transport of ['stdio', 'http'] as const) {
       const changed = once(connection.onDidChangeOffer);
       await textOf(connection, 'add', { name: 'new_one' });
       assert.equal(await changed, 'tools');
-      const listing = await connection.listTools({ signal: new AbortController().signal, timeoutMs: 10_000 });
+      const listing = await connection.listTools({
+        signal: new AbortController().signal,
+        timeoutMs: 10_000,
+      });
       assert(listing.tools.some(({ name }) => name === 'new_one'));
     });
 
     it('a modern server notifies of subscribed resources only', async () => {
       const connection = await connect();
-      const subscription = async (what: 'subscribe' | 'unsubscribe', uri: string): Promise<void> => {
+      const subscription = async (
+        what: 'subscribe' | 'unsubscribe',
+        uri: string,
+      ): Promise<void> => {
         const { signal } = new AbortController();
         const timeouts = { call: 10_000, callMax: 30_000 };
-        const outcome = await connection.request({ method: `resources/${what}`, params: { uri }, timeouts, signal });
+        const outcome = await connection.request({
+          method: `resources/${what}`,
+          params: { uri },
+          timeouts,
+          signal,
+        });
         assert.equal(outcome.kind, 'result');
       };
       const updates = new Set<unknown>();
@@ -230,7 +296,10 @@ for (const transport of ['stdio', 'http'] as const) {
           if (uri === 'note://two') resolve();
         });
       });
-      await Promise.all([subscription('subscribe', 'note://one'), subscription('subscribe', 'note://two')]);
+      await Promise.all([
+        subscription('subscribe', 'note://one'),
+        subscription('subscribe', 'note://two'),
+      ]);
       await textOf(connection, 'touch', { uri: 'note://one' });
       await textOf(connection, 'touch', { uri: 'note://three' });
       await subscription('unsubscribe', 'note://one');
@@ -245,7 +314,10 @@ for (const transport of ['stdio', 'http'] as const) {
       const died = once(connection.onDidDie);
       const outcome = await callTool(connection, 'end');
       assert.equal(outcome.kind, 'lost');
-      assert.match(await died, transport === 'stdio' ? /exited with code 3/ : /cannot be reached|refused/);
+      assert.match(
+        await died,
+        transport === 'stdio' ? /exited with code 3/ : /cannot be reached|refused/,
+      );
     });
   });
 }
@@ -261,7 +333,10 @@ describe('the era of a server (X8)', function () {
     const program = path.join(folder, 'server.mjs');
     const become = (name: string, before = ''): void => {
       const url = pathToFileURL(path.join(servers, name)).href;
-      writeFileSync(program, `${before}\nawait import(${JSON.stringify(url)});\nprocess.stdin.resume();`);
+      writeFileSync(
+        program,
+        `${before}\nawait import(${JSON.stringify(url)});\nprocess.stdin.resume();`,
+      );
     };
     const strict = `
       const first = await new Promise((resolve) => process.stdin.once('data', resolve));
@@ -283,20 +358,34 @@ describe('the era of a server (X8)', function () {
     await start();
     await start();
     rmSync(folder, { recursive: true });
-    assert.deepEqual(versions, ['2026-07-28', '2025-11-25', '2026-07-28', '2025-11-25', '2025-11-25']);
+    assert.deepEqual(versions, [
+      '2026-07-28',
+      '2025-11-25',
+      '2026-07-28',
+      '2025-11-25',
+      '2025-11-25',
+    ]);
   });
 
   it('a server with only unknown versions is reported with its versions', async () => {
     const failure = await rig.failure(fixture('modern', '--speaks', '2031-01-01'));
     assert.equal(failure.code, 'server-protocol');
-    assert.match(failure.message, /speaks protocol versions 2031-01-01, but MCP Toolsets speaks only 2026/);
+    assert.match(
+      failure.message,
+      /speaks protocol versions 2031-01-01, but MCP Toolsets speaks only 2026/,
+    );
   });
 
   it('HTTP requests have method, original name and mirrored parameters in headers', async () => {
     const { url } = await rig.listen('modern', '--http');
     const { connection } = await rig.start(http(url));
-    const region = async (args: object): Promise<unknown> => JSON.parse(await textOf(connection, 'region', args));
-    const common = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'region' };
+    const region = async (args: object): Promise<unknown> =>
+      JSON.parse(await textOf(connection, 'region', args));
+    const common = {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'region',
+    };
     assert.deepEqual(await region({ region: 'us-west1', deep: { shard: 42 } }), {
       ...common,
       'mcp-param-region': 'us-west1',
@@ -339,7 +428,10 @@ describe('the era of a server (X8)', function () {
     const { listing } = await rig.start(http(url));
     assert(!listing.tools.some(({ name }) => name === 'region'));
     assert.deepEqual(listing.malformed, [
-      { name: 'region', detail: 'has an `x-mcp-header` where it is not allowed: only `properties` may lead to it' },
+      {
+        name: 'region',
+        detail: 'has an `x-mcp-header` where it is not allowed: only `properties` may lead to it',
+      },
     ]);
     const { listing: overStdio } = await rig.start(fixture('modern', '--mirrors-wrongly'));
     assert.deepEqual(overStdio.malformed, []);

@@ -29,7 +29,13 @@ describe('sign-ins to HTTP servers', function () {
   function openWindow(): OAuth {
     const log = redactingLog({ write: (level, text) => rig.lines.push({ level, text }) }, redactor);
     const keepSecret = (values: readonly string[]) => redactor.register(values);
-    const opened = new OAuth({ secrets, clock: systemClock, log, keepSecret, clientVersion: '9.9.9' });
+    const opened = new OAuth({
+      secrets,
+      clock: systemClock,
+      log,
+      keepSecret,
+      clientVersion: '9.9.9',
+    });
     windows.push(opened);
     return opened;
   }
@@ -70,7 +76,9 @@ describe('sign-ins to HTTP servers', function () {
     });
     windows.push(opened);
     const refusal = { status: 401, header: 'Bearer' };
-    const verdict = opened.accessFor(http(`http://127.0.0.1:${port}/mcp`))?.refused(refusal, undefined, false);
+    const verdict = opened
+      .accessFor(http(`http://127.0.0.1:${port}/mcp`))
+      ?.refused(refusal, undefined, false);
     await asked;
     collect();
     clock.advance(30_000);
@@ -89,9 +97,15 @@ describe('sign-ins to HTTP servers', function () {
     assert.deepEqual([failure.code, failure.path], ['sign-in-needed', []]);
     assert.match(failure.message, /needs a sign-in\. Nobody has signed in yet\.$/);
     await changed;
-    assert.match(JSON.stringify(oauth.statusOf(http(url))), /"needed","why":"Nobody has signed in yet\."/);
+    assert.match(
+      JSON.stringify(oauth.statusOf(http(url))),
+      /"needed","why":"Nobody has signed in yet\."/,
+    );
     assert.deepEqual(browser.shown, []);
-    assert(!(await seen(url)).some((line) => line.startsWith('POST')), 'nothing is registered before a person asks');
+    assert(
+      !(await seen(url)).some((line) => line.startsWith('POST')),
+      'nothing is registered before a person asks',
+    );
   });
 
   it('a sign-in registers, uses PKCE, names resource and scope, and stores its tokens', async () => {
@@ -137,7 +151,9 @@ describe('sign-ins to HTTP servers', function () {
     const { url, connection } = await signedIn();
     const before = (await seen(url)).filter((line) => line === 'POST /token').length;
     await control(url, 'end-access');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => textOf(connection, 'whoami')));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => textOf(connection, 'whoami')),
+    );
     assert.deepEqual(new Set(answers), new Set(['ada files:read']));
     assert.equal((await seen(url)).filter((line) => line === 'POST /token').length, before + 1);
     assert.equal(browser.shown.length, 1);
@@ -145,7 +161,8 @@ describe('sign-ins to HTTP servers', function () {
 
   it('a token is renewed before it expires', async () => {
     const { url, connection } = await signedIn('--life', '1');
-    const renewals = async (): Promise<number> => (await seen(url)).filter((line) => line === 'POST /token').length;
+    const renewals = async (): Promise<number> =>
+      (await seen(url)).filter((line) => line === 'POST /token').length;
     for (const first = await renewals(); (await renewals()) < first + 2;) {
       assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
     }
@@ -157,11 +174,18 @@ describe('sign-ins to HTTP servers', function () {
     await control(url, 'end-all');
     const outcome = await callTool(connection, 'whoami');
     assert.equal(outcome.kind, 'error');
-    assert.match((outcome as { message: string }).message, /needs a sign-in\. The sign-in has ended/);
+    assert.match(
+      (outcome as { message: string }).message,
+      /needs a sign-in\. The sign-in has ended/,
+    );
     assert.equal(oauth.statusOf(http(url)).kind, 'needed');
     await oauth.signIn(http(url), browser, person());
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
-    assert.equal((await seen(url)).filter((line) => line === 'POST /reg').length, 1, 'registered once');
+    assert.equal(
+      (await seen(url)).filter((line) => line === 'POST /reg').length,
+      1,
+      'registered once',
+    );
   });
 
   it('a sign-in registers again if the authorization server has forgotten the client', async () => {
@@ -180,7 +204,8 @@ describe('sign-ins to HTTP servers', function () {
     const closed = new AbortController();
     const attempt = oauth.signIn(http(url), browser, closed.signal);
     const refused = assert.rejects(attempt, /closed by the person/);
-    while (!/invalid_client/.test(browser.lastPage)) await new Promise((resolve) => setImmediate(resolve));
+    while (!/invalid_client/.test(browser.lastPage))
+      await new Promise((resolve) => setImmediate(resolve));
     closed.abort(new Error('closed by the person'));
     await refused;
     await oauth.signIn(http(url), browser, person());
@@ -204,7 +229,10 @@ describe('sign-ins to HTTP servers', function () {
   it('a sign-in adds the scopes that a call needs to the granted scopes', async () => {
     const { url, connection } = await signedIn();
     const outcome = await callTool(connection, 'write');
-    assert.match((outcome as { message: string }).message, /needs more rights: files:write\. Sign in again/);
+    assert.match(
+      (outcome as { message: string }).message,
+      /needs more rights: files:write\. Sign in again/,
+    );
     assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: 'files:write' });
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read', 'all else goes on');
     await oauth.signIn(http(url), browser, person());
@@ -247,7 +275,10 @@ describe('sign-ins to HTTP servers', function () {
     await control(url, 'end-access');
     await control(url, 'close');
     const outcome = await callTool(connection, 'whoami');
-    assert.match((outcome as { message: string }).message, /has expired and could not be renewed: .*503/);
+    assert.match(
+      (outcome as { message: string }).message,
+      /has expired and could not be renewed: .*503/,
+    );
     assert.equal(oauth.statusOf(http(url)).kind, 'signedIn');
     await control(url, 'open');
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
@@ -255,13 +286,20 @@ describe('sign-ins to HTTP servers', function () {
 
   it('a sign-in uses the client and the redirect port of the config file', async () => {
     const redirectPort = await freePort();
-    const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
+    const { url } = await rig.listen(
+      'oauth',
+      '--no-registration',
+      '--redirect-port',
+      `${redirectPort}`,
+    );
     await rig.failure(http(url));
     await assert.rejects(
       oauth.signIn(http(url), browser, person()),
       /does not register clients automatically\. Register one there with the redirect address .*oauth\.clientId/,
     );
-    const launch = http(url, { oauth: { ...unsaid, clientId: 'known', redirectPort, scopes: ['files:write'] } });
+    const launch = http(url, {
+      oauth: { ...unsaid, clientId: 'known', redirectPort, scopes: ['files:write'] },
+    });
     await rig.failure(launch);
     await oauth.signIn(launch, browser, person());
     const { connection } = await rig.start(launch);
@@ -271,7 +309,8 @@ describe('sign-ins to HTTP servers', function () {
     const closed = new AbortController();
     const attempt = oauth.signIn(unknown, browser, closed.signal);
     attempt.catch(() => undefined);
-    while (!/invalid_client/.test(browser.lastPage)) await new Promise((resolve) => setImmediate(resolve));
+    while (!/invalid_client/.test(browser.lastPage))
+      await new Promise((resolve) => setImmediate(resolve));
     closed.abort(new Error('closed'));
     await assert.rejects(attempt, /closed/);
   });
@@ -279,13 +318,22 @@ describe('sign-ins to HTTP servers', function () {
   it('a program signs in without a person if the config file says so', async () => {
     const { url } = await rig.listen('oauth');
     const issuer = await issuerOf(url);
-    const program: OAuthSettings = { ...unsaid, grant: 'client_credentials', clientId: 'program', issuer };
-    const launch = http(url, { oauth: { ...program, clientSecret: literal('secret-of-the-program') } });
+    const program: OAuthSettings = {
+      ...unsaid,
+      grant: 'client_credentials',
+      clientId: 'program',
+      issuer,
+    };
+    const launch = http(url, {
+      oauth: { ...program, clientSecret: literal('secret-of-the-program') },
+    });
     const { connection } = await rig.start(launch);
     assert.equal(await textOf(connection, 'whoami'), 'program files:read');
     await control(url, 'end-access');
     assert.equal(await textOf(connection, 'whoami'), 'program files:read');
-    const wrong = http(url, { oauth: { ...program, clientId: 'programm', clientSecret: literal('wrong-secret') } });
+    const wrong = http(url, {
+      oauth: { ...program, clientId: 'programm', clientSecret: literal('wrong-secret') },
+    });
     const failure = await rig.failure(wrong);
     assert.equal(failure.code, 'sign-in-needed');
     assert.match(failure.message, /gave no token to programm: invalid_client/);
@@ -304,7 +352,10 @@ describe('sign-ins to HTTP servers', function () {
     assert(access);
     const { HttpEndpoint } = await import('../../../src/core/connections/http/endpoint.js');
     const endpoint = new HttpEndpoint(http(url), '9.9.9', access);
-    const reply = await endpoint.post('{}', 'other', { signal: person(), url: new URL(`http://127.0.0.1:${port}/`) });
+    const reply = await endpoint.post('{}', 'other', {
+      signal: person(),
+      url: new URL(`http://127.0.0.1:${port}/`),
+    });
     reply.body.resume();
     endpoint.dispose();
     elsewhere.closeAllConnections();
@@ -327,9 +378,12 @@ describe('sign-ins to HTTP servers', function () {
     await control(url, 'end-access');
     await textOf(connection, 'whoami');
     const text = [...secrets.values.values()].join();
-    const tokens = [...text.matchAll(/"(?:access|refresh)_token":"([^"]+)"/g)].map(([, token]) => token ?? '');
+    const tokens = [...text.matchAll(/"(?:access|refresh)_token":"([^"]+)"/g)].map(
+      ([, token]) => token ?? '',
+    );
     assert.equal(tokens.length, 2);
-    for (const { text: line } of rig.lines) for (const token of tokens) assert(!line.includes(token), line);
+    for (const { text: line } of rig.lines)
+      for (const token of tokens) assert(!line.includes(token), line);
     assert.equal(redactor.redact(`it said ${tokens[0]}`), 'it said •••');
   });
 });

@@ -35,7 +35,11 @@ class Evil {
       this.taken.push(request.headers.authorization ?? '');
       request.on('data', (chunk: Buffer) => this.taken.push(chunk.toString()));
       request.on('end', () => {
-        const { status = 200, json, headers } = this.answers.get(pathname)?.(request) ?? { status: 404 };
+        const {
+          status = 200,
+          json,
+          headers,
+        } = this.answers.get(pathname)?.(request) ?? { status: 404 };
         response.writeHead(status, { 'content-type': 'application/json', ...headers });
         response.end(json === undefined ? '' : JSON.stringify(json));
       });
@@ -71,11 +75,19 @@ class Evil {
       },
     }));
     const redirects = ['http://127.0.0.1:33417/callback'];
-    this.answers.set('/register', () => ({ status: 201, json: { client_id: 'known', redirect_uris: redirects } }));
-    this.answers.set('/token', () => ({ json: { access_token: 'of-the-attacker', token_type: 'Bearer' } }));
+    this.answers.set('/register', () => ({
+      status: 201,
+      json: { client_id: 'known', redirect_uris: redirects },
+    }));
+    this.answers.set('/token', () => ({
+      json: { access_token: 'of-the-attacker', token_type: 'Bearer' },
+    }));
   }
 
-  /** Makes this an MCP server that requires a sign-in at `issuer`. @param named address of its metadata */
+  /**
+   * Makes this an MCP server that requires a sign-in at `issuer`. @param named address of its
+   * metadata
+   */
   guard(issuer: string, named = `${this.origin}/.well-known/oauth-protected-resource/mcp`): string {
     const url = `${this.origin}/mcp`;
     const challenge = { 'www-authenticate': `Bearer resource_metadata="${named}"` };
@@ -93,7 +105,10 @@ describe('attacks on sign-ins (X7)', function () {
   let oauth: OAuth;
   let rig: Rig;
   let browser: Person;
-  /** The attacker owns the MCP server `mcp` and the authorization server `evil`. `third` is another machine. */
+  /**
+   * The attacker owns the MCP server `mcp` and the authorization server `evil`. `third` is another
+   * machine.
+   */
   let mcp: Evil;
   let evil: Evil;
   let third: Evil;
@@ -123,21 +138,40 @@ describe('attacks on sign-ins (X7)', function () {
     evil.publish({ issuer: honest, authorization_endpoint: `${honest}/auth` });
     const launch = http(mcp.guard(evil.origin));
     await rig.failure(launch);
-    await assert.rejects(oauth.signIn(launch, browser, person()), /names .* as its issuer, so it is not trusted/);
+    await assert.rejects(
+      oauth.signIn(launch, browser, person()),
+      /names .* as its issuer, so it is not trusted/,
+    );
     assert.deepEqual([browser.shown, evil.posts], [[], []]);
   });
 
   it('a code from another authorization server is not used (RFC 9207)', async () => {
     const redirectPort = await freePort();
-    const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
+    const { url } = await rig.listen(
+      'oauth',
+      '--no-registration',
+      '--redirect-port',
+      `${redirectPort}`,
+    );
     const honest = await issuerOf(url);
     evil.publish({ authorization_endpoint: `${honest}/auth` });
-    const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort } });
+    const launch = http(mcp.guard(evil.origin), {
+      oauth: { ...unsaid, clientId: 'known', redirectPort },
+    });
     await rig.failure(launch);
-    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
+    await assert.rejects(
+      oauth.signIn(launch, browser, person()),
+      /is not from .*, so the sign-in was stopped/,
+    );
     const { origin } = new URL(honest);
     assert.deepEqual(browser.asked, [
-      { server: `${mcp.origin}/mcp`, issuer: evil.origin, page: origin, tokens: evil.origin, elsewhere: [origin] },
+      {
+        server: `${mcp.origin}/mcp`,
+        issuer: evil.origin,
+        page: origin,
+        tokens: evil.origin,
+        elsewhere: [origin],
+      },
     ]);
     assert.equal(browser.shown[0]?.origin, origin, 'the page was that of the honest one');
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
@@ -161,10 +195,21 @@ describe('attacks on sign-ins (X7)', function () {
         const launch = http(mcp.guard(evil.origin));
         await rig.failure(launch);
         browser.agrees = false;
-        await assert.rejects(oauth.signIn(launch, browser, person()), /You did not agree to sign in at/);
-        const [page, tokens] = ['authorization', 'token'].map((one) => (one === endpoint ? third : evil).origin);
+        await assert.rejects(
+          oauth.signIn(launch, browser, person()),
+          /You did not agree to sign in at/,
+        );
+        const [page, tokens] = ['authorization', 'token'].map(
+          (one) => (one === endpoint ? third : evil).origin,
+        );
         assert.deepEqual(browser.asked, [
-          { server: `${mcp.origin}/mcp`, issuer: evil.origin, page, tokens, elsewhere: [third.origin] },
+          {
+            server: `${mcp.origin}/mcp`,
+            issuer: evil.origin,
+            page,
+            tokens,
+            elsewhere: [third.origin],
+          },
         ]);
         assert.deepEqual([browser.shown, evil.posts, third.seen], [[], [], []]);
       });
@@ -192,7 +237,10 @@ describe('attacks on sign-ins (X7)', function () {
       authorizes(third);
       const launch = http(mcp.guard(evil.origin));
       await rig.failure(launch);
-      await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
+      await assert.rejects(
+        oauth.signIn(launch, browser, person()),
+        /is not from .*, so the sign-in was stopped/,
+      );
       assert.ok(!evil.posts.includes('POST /token'));
       assert.deepEqual(browser.asked, []);
     });
@@ -214,7 +262,10 @@ describe('attacks on sign-ins (X7)', function () {
     });
     const launch = http(mcp.guard(evil.origin));
     await rig.failure(launch);
-    await assert.rejects(oauth.signIn(launch, browser, person()), /is not from .*, so the sign-in was stopped/);
+    await assert.rejects(
+      oauth.signIn(launch, browser, person()),
+      /is not from .*, so the sign-in was stopped/,
+    );
     assert.ok(!evil.posts.includes('POST /token'), 'neither the code nor the verifier was sent');
     from = evil.origin;
     await oauth.signIn(launch, browser, person());
@@ -230,7 +281,10 @@ describe('attacks on sign-ins (X7)', function () {
       for (const issuer of [undefined, await issuerOf(honestServer)]) {
         const launch = http(url, { oauth: { ...client, issuer } });
         assert.equal((await rig.failure(launch)).code, 'sign-in-needed');
-        await assert.rejects(oauth.signIn(launch, browser, person()), /oauth\.issuer|but the config file names/);
+        await assert.rejects(
+          oauth.signIn(launch, browser, person()),
+          /oauth\.issuer|but the config file names/,
+        );
       }
       assert.deepEqual([browser.shown, evil.posts], [[], []]);
       assert.doesNotMatch([...mcp.taken, ...evil.taken].join(), new RegExp(secret));
@@ -252,7 +306,11 @@ describe('attacks on sign-ins (X7)', function () {
     while (browser.shown.length === 0) await new Promise((resolve) => setImmediate(resolve));
     closed.abort(new Error('closed'));
     await assert.rejects(attempt, /closed/);
-    assert.deepEqual([third.seen, evil.posts], [['GET /metadata'], ['POST /register']], 'a person has asked for it');
+    assert.deepEqual(
+      [third.seen, evil.posts],
+      [['GET /metadata'], ['POST /register']],
+      'a person has asked for it',
+    );
   });
 
   for (const path of ['/register', '/token']) {
@@ -266,7 +324,10 @@ describe('attacks on sign-ins (X7)', function () {
         clientSecret: literal(secret),
       } as const;
       const oauthOf = { '/register': unsaid, '/token': { ...client, issuer: evil.origin } }[path];
-      evil.answers.set(path, () => ({ status: 307, headers: { location: `${third.origin}${path}` } }));
+      evil.answers.set(path, () => ({
+        status: 307,
+        headers: { location: `${third.origin}${path}` },
+      }));
       const launch = http(mcp.guard(evil.origin), { ...(oauthOf && { oauth: oauthOf }) });
       await rig.failure(launch);
       if (path === '/register') await assert.rejects(oauth.signIn(launch, browser, person()));
@@ -279,7 +340,9 @@ describe('attacks on sign-ins (X7)', function () {
     const redirect = await listenForRedirect(undefined, false);
     const back = redirect.comesBack('state', person());
     const get = async (path: string): Promise<number | undefined> => {
-      const [reply] = (await once(request({ port: redirect.port, path }).end(), 'response')) as [IncomingMessage];
+      const [reply] = (await once(request({ port: redirect.port, path }).end(), 'response')) as [
+        IncomingMessage,
+      ];
       reply.resume();
       return reply.statusCode;
     };
@@ -291,7 +354,10 @@ describe('attacks on sign-ins (X7)', function () {
 
   it('a redirect of the MCP server sends no message to another origin', async () => {
     mcp.answers.set('/mcp', () => ({ status: 307, headers: { location: `${third.origin}/mcp` } }));
-    assert.match((await rig.failure(http(`${mcp.origin}/mcp`))).message, /redirects to another origin/);
+    assert.match(
+      (await rig.failure(http(`${mcp.origin}/mcp`))).message,
+      /redirects to another origin/,
+    );
     assert.deepEqual(third.seen, []);
   });
 });

@@ -23,7 +23,10 @@ describe('concurrent renewals, sign-ins and refusals (X7)', () => {
   });
 
   /** @param life lifetime of an access token, in seconds */
-  async function signedIn(life?: number, change: (server: TokenServer) => void = () => {}): Promise<void> {
+  async function signedIn(
+    life?: number,
+    change: (server: TokenServer) => void = () => {},
+  ): Promise<void> {
     server = new TokenServer(life);
     change(server);
     await server.open();
@@ -31,7 +34,13 @@ describe('concurrent renewals, sign-ins and refusals (X7)', () => {
     secrets = new Secrets();
     browser = new Person();
     const keepSecret = () => ({ dispose: () => {} });
-    oauth = new OAuth({ secrets, clock, log: { write: () => {} }, keepSecret, clientVersion: '9.9.9' });
+    oauth = new OAuth({
+      secrets,
+      clock,
+      log: { write: () => {} },
+      keepSecret,
+      clientVersion: '9.9.9',
+    });
     const found = oauth.accessFor(http(server.url));
     assert(found);
     access = found;
@@ -45,9 +54,14 @@ describe('concurrent renewals, sign-ins and refusals (X7)', () => {
   const refused = (used: string | undefined): Promise<Verdict> =>
     access.refused({ status: 401, header: server.challenge }, used, false);
   const lacks = (parameters: string, used = token): Promise<Verdict> =>
-    access.refused({ status: 403, header: `Bearer error="insufficient_scope"${parameters}` }, used, false);
+    access.refused(
+      { status: 403, header: `Bearer error="insufficient_scope"${parameters}` },
+      used,
+      false,
+    );
   const authorized = (): string[] => server.seen.filter((line) => line.startsWith('authorize'));
-  const keptTokens = (): boolean => [...secrets.values.values()].some((text) => text.includes('access_token'));
+  const keptTokens = (): boolean =>
+    [...secrets.values.values()].some((text) => text.includes('access_token'));
 
   /** Holds every renewal. Resolves with the release function of the first one. */
   function held(): Promise<() => void> {
@@ -179,7 +193,10 @@ describe('concurrent renewals, sign-ins and refusals (X7)', () => {
       await signedIn();
       await lacks(', scope="write"');
       const [[key = '', text = ''] = []] = [...secrets.values];
-      await secrets.store(key, text.replaceAll('"read"', '"read write"').replaceAll('access-', 'access-of-another-'));
+      await secrets.store(
+        key,
+        text.replaceAll('"read"', '"read write"').replaceAll('access-', 'access-of-another-'),
+      );
       await access.reread();
       assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
       assert.deepEqual(await lacks(', scope="write"'), { kind: 'renewed' }, 'by the token before');
@@ -190,7 +207,11 @@ describe('concurrent renewals, sign-ins and refusals (X7)', () => {
       await lacks(', scope="write"');
       await signIn();
       assert.match(authorized().at(-1) ?? '', both);
-      assert.equal(browser.shown.at(-1)?.searchParams.get('resource'), server.url, 'which the metadata alone says');
+      assert.equal(
+        browser.shown.at(-1)?.searchParams.get('resource'),
+        server.url,
+        'which the metadata alone says',
+      );
     });
   });
 });

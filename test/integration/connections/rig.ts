@@ -1,6 +1,7 @@
 /**
- * A connector over real servers with all log lines. `end` closes the connections and asserts that nothing is
- * left: no process with the variable of the rig, and no socket, pipe or child of this process.
+ * A connector over real servers with all log lines. `end` closes the connections and asserts that
+ * nothing is left: no process with the variable of the rig, and no socket, pipe or child of this
+ * process.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -11,7 +12,12 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../../../src/core/base/events.js';
 import type { LogLevel } from '../../../src/core/base/log.js';
 import { literal } from '../../../src/core/config/model.js';
-import type { HttpLaunch, Launch, OAuthSettings, StdioLaunch } from '../../../src/core/config/model.js';
+import type {
+  HttpLaunch,
+  Launch,
+  OAuthSettings,
+  StdioLaunch,
+} from '../../../src/core/config/model.js';
 import type {
   Connection,
   ConnectOutcome,
@@ -34,8 +40,19 @@ export const runVariable = 'CONNECTIONS_TEST_RUN';
 /** A time limit that only `failureAfter` ends. */
 const untilSaid = 777_000;
 
-export function stdio(command: string, args: readonly string[] = [], own: Partial<StdioLaunch> = {}): StdioLaunch {
-  return { transport: 'stdio', command, args: args.map(literal), cwd: repository, env: new Map(), ...own };
+export function stdio(
+  command: string,
+  args: readonly string[] = [],
+  own: Partial<StdioLaunch> = {},
+): StdioLaunch {
+  return {
+    transport: 'stdio',
+    command,
+    args: args.map(literal),
+    cwd: repository,
+    env: new Map(),
+    ...own,
+  };
 }
 
 /** A fixture server, e.g. `fixture('pages', '--repeat')`. */
@@ -50,7 +67,13 @@ export function inShell(name: string, ...args: string[]): StdioLaunch {
 }
 
 export function http(url: string, own: Partial<HttpLaunch> = {}): HttpLaunch {
-  return { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '', ...own };
+  return {
+    transport: 'streamable_http',
+    url: literal(url),
+    headers: new Map(),
+    sessionId: '',
+    ...own,
+  };
 }
 
 export interface Started {
@@ -92,7 +115,10 @@ export class Rig {
     });
   }
 
-  attempt(launch: Launch, own: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<ConnectOutcome> {
+  attempt(
+    launch: Launch,
+    own: { timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<ConnectOutcome> {
     return this.connector.connect({
       server: 'under-test',
       launch,
@@ -110,7 +136,11 @@ export class Rig {
   async start(launch: Launch, own: { timeoutMs?: number } = {}): Promise<Started> {
     const outcome = await this.attempt(launch, own);
     if (outcome.kind !== 'connected') {
-      assert.fail(outcome.kind === 'failed' ? `${outcome.failure.code}: ${outcome.failure.message}` : outcome.kind);
+      assert.fail(
+        outcome.kind === 'failed'
+          ? `${outcome.failure.code}: ${outcome.failure.message}`
+          : outcome.kind,
+      );
     }
     this.connections.push(outcome.connection);
     return outcome;
@@ -154,7 +184,11 @@ export class Rig {
   async listen(
     name: string,
     ...args: string[]
-  ): Promise<{ readonly url: string; readonly other: string | undefined; readonly child: ChildProcess }> {
+  ): Promise<{
+    readonly url: string;
+    readonly other: string | undefined;
+    readonly child: ChildProcess;
+  }> {
     const child = spawn(process.execPath, [fixturePath(name), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: this.env,
@@ -189,7 +223,8 @@ export class Rig {
   async end(): Promise<void> {
     await this.close();
     const left = this.processes().filter(
-      ({ command, parent }) => parent !== process.pid || !/guardian|http|legacy|oauth/.test(command),
+      ({ command, parent }) =>
+        parent !== process.pid || !/guardian|http|legacy|oauth/.test(command),
     );
     await this.connector.dispose();
     for (const child of this.children) {
@@ -220,7 +255,12 @@ export async function callTool(
 }
 
 /** Returns the text of the result of a call. */
-export async function textOf(connection: Connection, name: string, args?: object, own?: Call): Promise<string> {
+export async function textOf(
+  connection: Connection,
+  name: string,
+  args?: object,
+  own?: Call,
+): Promise<string> {
   const outcome = await callTool(connection, name, args, own);
   assert.equal(outcome.kind, 'result', JSON.stringify(outcome));
   const { result } = outcome as Extract<typeof outcome, { kind: 'result' }>;
@@ -242,7 +282,9 @@ const counted = ['ProcessWrap', 'TCPSocketWrap', 'TLSWrap', 'PipeWrap'];
 
 function resourceCounts(): Record<string, number> {
   const all = process.getActiveResourcesInfo();
-  return Object.fromEntries(counted.map((kind) => [kind, all.filter((name) => name === kind).length]));
+  return Object.fromEntries(
+    counted.map((kind) => [kind, all.filter((name) => name === kind).length]),
+  );
 }
 
 async function untilResources(expected: Record<string, number>): Promise<void> {
@@ -250,7 +292,8 @@ async function untilResources(expected: Record<string, number>): Promise<void> {
   for (;;) {
     const now = resourceCounts();
     if (counted.every((kind) => (now[kind] ?? 0) <= (expected[kind] ?? 0))) return;
-    if (performance.now() > deadline) assert.deepEqual(now, expected, 'sockets, pipes or children are left');
+    if (performance.now() > deadline)
+      assert.deepEqual(now, expected, 'sockets, pipes or children are left');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

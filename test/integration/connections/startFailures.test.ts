@@ -21,7 +21,8 @@ describe('start failures of stdio servers (X3)', function () {
   });
 
   /** Starts a fixture by its file name only, so no message has the path of the repository. */
-  const short = (name: string, ...args: string[]) => stdio('node', [`${name}.mjs`, ...args], { cwd: servers });
+  const short = (name: string, ...args: string[]) =>
+    stdio('node', [`${name}.mjs`, ...args], { cwd: servers });
 
   it('a command that is not on PATH is reported with the most similar one', async () => {
     symlinkSync(process.execPath, path.join(folder, 'my-server'));
@@ -58,7 +59,10 @@ describe('start failures of stdio servers (X3)', function () {
         failure.message,
         `did not start: the command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
       );
-      assert.match(failure.fix, /start the editor from a terminal that finds it, or write its full path as command\.$/);
+      assert.match(
+        failure.fix,
+        /start the editor from a terminal that finds it, or write its full path as command\.$/,
+      );
     });
   }
 
@@ -78,7 +82,9 @@ describe('start failures of stdio servers (X3)', function () {
   posixIt('the first line has a meaning for us alone there')(
     'a script with a missing interpreter is reported, by its path and on PATH',
     async () => {
-      const [server, windows] = ['venv-server', 'windows-server'].map((name) => path.join(folder, name));
+      const [server, windows] = ['venv-server', 'windows-server'].map((name) =>
+        path.join(folder, name),
+      );
       writeFileSync(server ?? '', '#!/no/such/venv/bin/python3 -u\n', { mode: 0o755 });
       writeFileSync(windows ?? '', '#!/bin/sh\r\necho\r\n', { mode: 0o755 });
       const env = new Map([['PATH', literal(folder)]]);
@@ -125,7 +131,10 @@ describe('start failures of stdio servers (X3)', function () {
       assert.match(denied.fix, /chmod \+x/);
     }
     mkdirSync(path.join(folder, 'folder'));
-    assert.equal((await rig.failure(stdio(path.join(folder, 'folder')))).code, 'command-not-executable');
+    assert.equal(
+      (await rig.failure(stdio(path.join(folder, 'folder')))).code,
+      'command-not-executable',
+    );
     const odd = await rig.failure(stdio(process.execPath, ['a\0b']));
     assert.equal(odd.code, 'command-not-executable');
     assert.match(odd.message, /contain a NUL character\.$/);
@@ -141,21 +150,38 @@ describe('start failures of stdio servers (X3)', function () {
     });
   });
 
-  posixIt('Windows has no signals')('a server that a signal ends is reported with the signal', async () => {
-    const failure = await rig.failure(short('exits', '--signal', 'SIGKILL', '--stderr', 'loading the model'));
-    assert.equal(failure.code, 'server-exited');
-    assert.match(
-      failure.message,
-      /^was ended by SIGKILL: loading the model\nCommand: .*\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
-    );
-  });
+  posixIt('Windows has no signals')(
+    'a server that a signal ends is reported with the signal',
+    async () => {
+      const failure = await rig.failure(
+        short('exits', '--signal', 'SIGKILL', '--stderr', 'loading the model'),
+      );
+      assert.equal(failure.code, 'server-exited');
+      assert.match(
+        failure.message,
+        /^was ended by SIGKILL: loading the model\nCommand: .*\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
+      );
+    },
+  );
 
   it('a server that needs an environment variable is reported with a fix', async () => {
     const failure = await rig.failure(
-      short('exits', '--code', '1', '--stderr', 'Error: GITHUB_TOKEN environment variable is required'),
+      short(
+        'exits',
+        '--code',
+        '1',
+        '--stderr',
+        'Error: GITHUB_TOKEN environment variable is required',
+      ),
     );
-    assert.match(failure.message, /It seems to miss a variable of its environment: GITHUB_TOKEN\.$/);
-    assert.equal(failure.fix, 'Set it under env of this server: `env: { GITHUB_TOKEN: { env: GITHUB_TOKEN } }`.');
+    assert.match(
+      failure.message,
+      /It seems to miss a variable of its environment: GITHUB_TOKEN\.$/,
+    );
+    assert.equal(
+      failure.fix,
+      'Set it under env of this server: `env: { GITHUB_TOKEN: { env: GITHUB_TOKEN } }`.',
+    );
   });
 
   it('a program that exits without an error is reported as perhaps no MCP server', async () => {
@@ -165,7 +191,10 @@ describe('start failures of stdio servers (X3)', function () {
       failure.message,
       /^exited with code 0: v\d+\.\d+\.\d+\nCommand: `node --version`\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
-    assert.match(failure.message, /it may not be an MCP server, or may need an argument such as `stdio`\.$/);
+    assert.match(
+      failure.message,
+      /it may not be an MCP server, or may need an argument such as `stdio`\.$/,
+    );
   });
 
   it('a missing script is reported as a wrong path', async () => {
@@ -174,14 +203,20 @@ describe('start failures of stdio servers (X3)', function () {
       failure.message,
       /Node did not find .*no-such-file\.mjs: the path is wrong, or its dependencies are not installed\.$/,
     );
-    assert.equal(failure.fix, 'Correct the path in args or cwd, or install the dependencies there.');
+    assert.equal(
+      failure.fix,
+      'Correct the path in args or cwd, or install the dependencies there.',
+    );
   });
 
-  posixIt('exit code 127 is said by POSIX shells')('a shell that finds no command exits with code 127', async () => {
-    const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
-    assert.equal(failure.code, 'server-exited');
-    assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
-  });
+  posixIt('exit code 127 is said by POSIX shells')(
+    'a shell that finds no command exits with code 127',
+    async () => {
+      const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
+      assert.equal(failure.code, 'server-exited');
+      assert.match(failure.message, /^exited with code 127: .*no-such-command-at-all/);
+    },
+  );
 
   it('a silent server is reported with its last output, if it has any', async () => {
     const silent = await rig.failure(short('never-initialises'), { timeoutMs: 400 });
@@ -202,8 +237,13 @@ describe('start failures of stdio servers (X3)', function () {
 
   it('a launcher without an answer is reported as perhaps still fetching', async () => {
     writeFileSync(path.join(folder, 'uvx'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
-    writeFileSync(path.join(folder, 'uvx.cmd'), `@"${process.execPath}" -e "setTimeout(() => {}, 60000)"\r\n`);
-    const env = new Map([['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)]]);
+    writeFileSync(
+      path.join(folder, 'uvx.cmd'),
+      `@"${process.execPath}" -e "setTimeout(() => {}, 60000)"\r\n`,
+    );
+    const env = new Map([
+      ['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)],
+    ]);
     const failure = await rig.failure(stdio('uvx', ['some-server'], { env }), { timeoutMs: 300 });
     assert.match(
       failure.message,
@@ -276,7 +316,10 @@ describe('start failures of stdio servers (X3)', function () {
         console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
       }
     })`;
-    const failure = await rig.failureAfter('[stderr] Listing', stdio(process.execPath, ['-e', program]));
+    const failure = await rig.failureAfter(
+      '[stderr] Listing',
+      stdio(process.execPath, ['-e', program]),
+    );
     assert.equal(failure.code, 'list-failed');
     assert.match(failure.message, /They did not come within 777 s of its start\.$/);
   });

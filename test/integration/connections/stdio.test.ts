@@ -14,7 +14,9 @@ describe('servers over stdio', function () {
   afterEach(() => rig.end());
 
   it('a connection has the description that the server gives', async () => {
-    const { connection, listing } = await rig.start(fixture('plain', '--instructions', 'Use with care.'));
+    const { connection, listing } = await rig.start(
+      fixture('plain', '--instructions', 'Use with care.'),
+    );
     assert.deepEqual(connection.serverInfo, { name: 'plain', version: '1.0.0' });
     assert.equal(connection.instructions, 'Use with care.');
     assert.equal(connection.protocolVersion, '2025-11-25');
@@ -36,7 +38,18 @@ describe('servers over stdio', function () {
   });
 
   it('a server starts without a shell, so arguments arrive unchanged', async () => {
-    const odd = ['a b', '"quoted"', "it's", '$HOME', '*', '', 'back\\slash', '&& exit', 'größe 🌍', '--'];
+    const odd = [
+      'a b',
+      '"quoted"',
+      "it's",
+      '$HOME',
+      '*',
+      '',
+      'back\\slash',
+      '&& exit',
+      'größe 🌍',
+      '--',
+    ];
     const { connection } = await rig.start(fixture('raw', ...odd));
     assert.deepEqual(JSON.parse(await textOf(connection, 'args')), odd);
   });
@@ -144,7 +157,10 @@ describe('servers over stdio', function () {
     await callTool(connection, 'echo', { text: 'unseen' });
     const traced = rig.lines.filter(({ level }) => level === 'trace').map(({ text }) => text);
     assert.equal(traced.length, 2);
-    assert.match(traced[0] ?? '', /^→ tools\/call #\d+ \{"name":"echo","arguments":\{"text":"seen"\}/);
+    assert.match(
+      traced[0] ?? '',
+      /^→ tools\/call #\d+ \{"name":"echo","arguments":\{"text":"seen"\}/,
+    );
     assert.match(traced[1] ?? '', /^← tools\/call #\d+ \d+ ms \{"content":/);
   });
 
@@ -152,7 +168,9 @@ describe('servers over stdio', function () {
     const { connection } = await rig.start(fixture('raw'));
     const text = 'aä€🌍\u2028\u0000"\\\n'.repeat(300_000);
     assert.equal(await textOf(connection, 'echo', { text }), text);
-    const answers = await Promise.all([1, 2, 3].map((n) => textOf(connection, 'echo', { text: text.slice(n) })));
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => textOf(connection, 'echo', { text: text.slice(n) })),
+    );
     assert.deepEqual(
       answers.map(({ length }) => length),
       [1, 2, 3].map((n) => text.length - n),
@@ -171,7 +189,11 @@ describe('servers over stdio', function () {
     const { connection } = await rig.start(fixture('raw'));
     await callTool(connection, 'stderr', { text: 'e'.repeat(200_000) });
     assert.equal(await textOf(connection, 'echo', { text: 'still here' }), 'still here');
-    assert(rig.lines.filter(({ text }) => text.startsWith('[stderr] eee')).every(({ text }) => text.length < 2100));
+    assert(
+      rig.lines
+        .filter(({ text }) => text.startsWith('[stderr] eee'))
+        .every(({ text }) => text.length < 2100),
+    );
   });
 
   for (const [name, args, tool] of [
@@ -180,9 +202,16 @@ describe('servers over stdio', function () {
     ['memory', [], 'read_graph'],
   ] as const) {
     it(`calls to @modelcontextprotocol/server-${name} work over stdio`, async () => {
-      const entry = path.join(repository, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-      const env = new Map([['MEMORY_FILE_PATH', literal(path.join(tmpdir(), `memory-${rig.run}.json`))]]);
-      const { connection, listing } = await rig.start(stdio(process.execPath, [entry, ...args], { env }));
+      const entry = path.join(
+        repository,
+        `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`,
+      );
+      const env = new Map([
+        ['MEMORY_FILE_PATH', literal(path.join(tmpdir(), `memory-${rig.run}.json`))],
+      ]);
+      const { connection, listing } = await rig.start(
+        stdio(process.execPath, [entry, ...args], { env }),
+      );
       assert(listing.tools.some((offered) => offered.name === tool));
       assert.deepEqual(listing.malformed, []);
       assert.equal((await callTool(connection, tool, { message: 'hello' })).kind, 'result');

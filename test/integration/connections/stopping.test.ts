@@ -26,7 +26,11 @@ const cases: Case[] = [
   { name: 'ignores end of input', launch: fixture('stubborn'), atLeast: 900 },
   { name: 'ignores TERM too', launch: fixture('stubborn', '--term'), atLeast: bothGraces },
   { name: 'exits and leaves a child', launch: fixture('spawns-child'), child: true },
-  { name: 'exits and leaves a child that holds stdio', launch: fixture('spawns-child', '--hold'), child: true },
+  {
+    name: 'exits and leaves a child that holds stdio',
+    launch: fixture('spawns-child', '--hold'),
+    child: true,
+  },
   { name: 'has a child that ignores TERM', launch: fixture('spawns-child', '--term'), child: true },
   {
     name: 'has a child in a separate session',
@@ -137,6 +141,9 @@ describe('stopping servers (X5)', function () {
     }
     const controller = new AbortController();
     controller.abort();
-    assert.equal((await rig.attempt(fixture('raw'), { signal: controller.signal })).kind, 'cancelled');
+    assert.equal(
+      (await rig.attempt(fixture('raw'), { signal: controller.signal })).kind,
+      'cancelled',
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** Rule C2: programs that print values, their time limit, and starts that share a run. The clock is fake. */
+/**
+ * Rule C2: programs that print values, their time limit, and starts that share a run. The clock is
+ * fake.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -44,8 +47,14 @@ describe('programs that print values (C2)', () => {
     await clock.untilScheduled(60_000);
     clock.advance(60_000);
     const outcome = await result;
-    assert.ok(outcome.kind === 'failed' && /longer than 60 s/.test(outcome.failure.message), JSON.stringify(outcome));
-    assert.doesNotMatch(JSON.stringify(outcome.failure.message.split('\nCommand: ')[0]), /too early/);
+    assert.ok(
+      outcome.kind === 'failed' && /longer than 60 s/.test(outcome.failure.message),
+      JSON.stringify(outcome),
+    );
+    assert.doesNotMatch(
+      JSON.stringify(outcome.failure.message.split('\nCommand: ')[0]),
+      /too early/,
+    );
   });
 
   it('quoted stderr has whole words, so secrets in it are recognized (E4)', async () => {

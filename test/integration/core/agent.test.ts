@@ -27,7 +27,11 @@ describe('core: an agent at the gateway', () => {
     assert.equal(await editor.text('echo', { message: 'hi' }), 'Echo: hi');
     const plain = await Agent.connect(stage, 'everything', 'plain');
     assert.equal(plain.serverName, 'everything');
-    assert.deepEqual(await plain.toolNames(), ['everything_echo', 'everything_get-sum', 'mcp_release_everything']);
+    assert.deepEqual(await plain.toolNames(), [
+      'everything_echo',
+      'everything_get-sum',
+      'mcp_release_everything',
+    ]);
     assert.match(await plain.text('everything_get-sum', { a: 20, b: 22 }), /42/);
     await assert.rejects(plain.result('echo'), /no tool "echo"/);
 
@@ -41,18 +45,29 @@ describe('core: an agent at the gateway', () => {
     await stage.edit({ a: fixture('plain', ['--instructions', 'Be brief.']) });
     const agent = await Agent.connect(stage, 'a');
     const structured = (await agent.tools()).find(({ name }) => name === 'structured');
-    assert.equal(structured?.outputSchema, undefined, 'the editor is promised nothing that it is sent as text');
+    assert.equal(
+      structured?.outputSchema,
+      undefined,
+      'the editor is promised nothing that it is sent as text',
+    );
     assert.deepEqual(structured?.annotations, { readOnlyHint: true, title: 'Weather' });
     assert.match(agent.instructions ?? '', /Be brief\./);
     const plain = await Agent.connect(stage, 'a', 'plain');
-    assert.deepEqual((await plain.tools()).find(({ name }) => name === 'structured')?.outputSchema, {
-      type: 'object',
-      properties: { celsius: { type: 'number' }, place: { type: 'string' } },
-      required: ['celsius', 'place'],
-    });
+    assert.deepEqual(
+      (await plain.tools()).find(({ name }) => name === 'structured')?.outputSchema,
+      {
+        type: 'object',
+        properties: { celsius: { type: 'number' }, place: { type: 'string' } },
+        required: ['celsius', 'place'],
+      },
+    );
     const weather = { celsius: 21.5, place: 'Bremen' };
     assert.deepEqual((await plain.result('structured')).structuredContent, weather);
-    assert.deepEqual(JSON.parse(await agent.text('structured')), weather, 'the editor gets it as text (V1)');
+    assert.deepEqual(
+      JSON.parse(await agent.text('structured')),
+      weather,
+      'the editor gets it as text (V1)',
+    );
     const failed = await agent.result('fail', { text: 'The disk is full.' });
     assert.equal(failed.isError, true);
     assert.match(JSON.stringify(failed.content), /Error: The disk is full\./);
@@ -63,7 +78,8 @@ describe('core: an agent at the gateway', () => {
     await stage.edit({ a: rawWith(['count', 'pid']) });
     const warm = stage.pid('a');
     const agent = await Agent.connect(stage, 'a');
-    const count = (conversation: string): Promise<string> => agent.text('count', {}, { conversation });
+    const count = (conversation: string): Promise<string> =>
+      agent.text('count', {}, { conversation });
     assert.equal(await count('one'), '1');
     assert.equal(await count('one'), '2');
     assert.equal(await count('two'), '1');
@@ -88,7 +104,9 @@ describe('core: an agent at the gateway', () => {
   it('All conversations share the instance of a truly stateless server', async () => {
     await stage.edit({ a: rawWith(['count'], { 'truely-stateless': true }) });
     const agent = await Agent.connect(stage, 'a');
-    const counts = ['one', 'two', 'three'].map((conversation) => agent.text('count', {}, { conversation }));
+    const counts = ['one', 'two', 'three'].map((conversation) =>
+      agent.text('count', {}, { conversation }),
+    );
     assert.deepEqual((await Promise.all(counts)).sort(), ['1', '2', '3']);
     assert.equal(stage.instances('a').length, 1);
   });
@@ -98,7 +116,9 @@ describe('core: an agent at the gateway', () => {
     const agent = await Agent.connect(stage, 'a');
     const notes = async (tool: string): Promise<string[]> => {
       const { content } = await agent.result(tool, {}, { conversation: 'one' });
-      return content.flatMap((part) => (part.type === 'text' && isNote(part.text) ? [part.text] : []));
+      return content.flatMap((part) =>
+        part.type === 'text' && isNote(part.text) ? [part.text] : [],
+      );
     };
     const [first, ...more] = await notes('pid');
     assert.match(first ?? '', /its own instance of "a".*mcp_admin_release\(\{"serverId":"a"\}\)/);
@@ -122,7 +142,9 @@ describe('core: an agent at the gateway', () => {
     await stage.edit({ a: rawWith(['count', 'pid']) });
     const agent = await Agent.connect(stage, 'a');
     await agent.text('count', {}, { conversation: 'holds the warm one' });
-    const pids = await Promise.all([1, 2, 3].map(() => agent.text('pid', {}, { conversation: 'new' })));
+    const pids = await Promise.all(
+      [1, 2, 3].map(() => agent.text('pid', {}, { conversation: 'new' })),
+    );
     assert.equal(new Set(pids).size, 1);
     assert.equal(stage.instances('a').length, 2);
   });
@@ -153,7 +175,10 @@ describe('core: an agent at the gateway', () => {
     const cancel = new AbortController();
     const long = { ms: 600_000, steps: 60_000 };
     const other = agent.text('slow', { ms: 300, steps: 3 });
-    const cancelled = agent.result('slow', long, { signal: cancel.signal, onProgress: () => cancel.abort('enough') });
+    const cancelled = agent.result('slow', long, {
+      signal: cancel.signal,
+      onProgress: () => cancel.abort('enough'),
+    });
     await assert.rejects(cancelled, /enough/);
     assert.equal(await other.then((text) => text.includes('done')), true);
     assert.match(await agent.text('cancelled'), /\["slow"\]/);
@@ -169,7 +194,9 @@ describe('core: an agent at the gateway', () => {
   });
 
   it('The agent is notified of every change of the file and of the server', async () => {
-    await stage.edit({ a: fixture('changes-tools', [], { tools: { whitelist: ['grow', 'echo', 'extra_*'] } }) });
+    await stage.edit({
+      a: fixture('changes-tools', [], { tools: { whitelist: ['grow', 'echo', 'extra_*'] } }),
+    });
     const agent = await Agent.connect(stage, 'a');
     assert.deepEqual(await agent.toolNames(), ['echo', 'grow']);
     await agent.text('grow');
@@ -180,7 +207,10 @@ describe('core: an agent at the gateway', () => {
         tools: { blacklist: ['*'], whitelist: ['echo'] },
       }),
     });
-    assert.deepEqual(await agent.untilTools((names) => names[0] === 'n_echo', 'the names of the new file'), ['n_echo']);
+    assert.deepEqual(
+      await agent.untilTools((names) => names[0] === 'n_echo', 'the names of the new file'),
+      ['n_echo'],
+    );
     await stage.edit({});
     assert.deepEqual(await agent.untilTools((names) => names.length === 0, 'an empty list'), []);
   });

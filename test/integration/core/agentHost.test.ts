@@ -1,7 +1,6 @@
 /**
- * Sessions of the editor's agent host (G3, G3b, L2a, L3). The host gets the editor's own addresses and sends no
- * conversation id.
- * It deletes all sessions when a server is added or removed.
+ * Sessions of the editor's agent host (G3, G3b, L2a, L3). The host gets the editor's own addresses
+ * and sends no conversation id. It deletes all sessions when a server is added or removed.
  */
 import assert from 'node:assert/strict';
 import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
@@ -27,7 +26,11 @@ class HostSession {
     private readonly program = 'copilot-cli',
   ) {}
 
-  async post(method: string, params: object = {}, version: string | null = '2025-11-25'): Promise<Answer> {
+  async post(
+    method: string,
+    params: object = {},
+    version: string | null = '2025-11-25',
+  ): Promise<Answer> {
     const { url, headers } = this.gateway.endpoint(this.toolset, 'editor');
     const response = await fetch(url, {
       method: 'POST',
@@ -71,7 +74,11 @@ class HostSession {
 
   async delete(): Promise<void> {
     const { url, headers } = this.gateway.endpoint(this.toolset, 'editor');
-    const own = { ...headers, 'mcp-session-id': this.session ?? '', 'mcp-protocol-version': '2025-11-25' };
+    const own = {
+      ...headers,
+      'mcp-session-id': this.session ?? '',
+      'mcp-protocol-version': '2025-11-25',
+    };
     assert.equal((await fetch(url, { method: 'DELETE', headers: own })).status, 204);
   }
 }
@@ -103,16 +110,22 @@ describe('core: agent-host sessions of the editor', () => {
 
   afterEach(endStages);
 
-  const begin = (program?: string): Promise<HostSession> => new HostSession(gateway, 'a', program).begin();
-  const leased = (): number => stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
-  const untilLeased = (count: number): Promise<unknown> => stage.until(() => leased() === count, `${count} leases`);
+  const begin = (program?: string): Promise<HostSession> =>
+    new HostSession(gateway, 'a', program).begin();
+  const leased = (): number =>
+    stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
+  const untilLeased = (count: number): Promise<unknown> =>
+    stage.until(() => leased() === count, `${count} leases`);
   const pidIn = (text: string): string => /\d+/.exec(text)?.[0] ?? '';
 
   it('An agent-host session gives an instance back with a tool of the toolset, named by the note', async () => {
     const session = await begin();
     const release = 'mcp_release_a';
     assert.ok((await session.names()).includes(release));
-    assert.match(await session.call('pid'), /\n\[MCP Toolsets\].*the tool whose name ends in "mcp_release_a"/);
+    assert.match(
+      await session.call('pid'),
+      /\n\[MCP Toolsets\].*the tool whose name ends in "mcp_release_a"/,
+    );
     await untilLeased(1);
     assert.match(await session.call(release), /has ended/);
     await untilLeased(0);
@@ -185,22 +198,36 @@ describe('core: agent-host sessions of the editor', () => {
   });
 
   it('Agent-host sessions get no answer to `server/discover`, because it would leave their conversations without ids', async () => {
-    const { status, result } = await new HostSession(gateway, 'a').post('server/discover', {}, '2026-07-28');
+    const { status, result } = await new HostSession(gateway, 'a').post(
+      'server/discover',
+      {},
+      '2026-07-28',
+    );
     assert.equal(result, undefined);
     assert.equal(status, 400);
   });
 
   it('Agent-host sessions show apps with unchanged results, on the instance of the session that opened them (G8)', async () => {
-    await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['show'], transform: [{ prefix: 'my_' }] } }) });
-    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    await stage.edit({
+      a: fixture('apps', [], { tools: { whitelist: ['show'], transform: [{ prefix: 'my_' }] } }),
+    });
+    const extensions = {
+      'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] },
+    };
     const open = (): Promise<HostSession> => new HostSession(gateway, 'a').begin({ extensions });
     const [one, two] = [await open(), await open()];
     assert.deepEqual(await one.names(), ['my_show', 'mcp_release_a', 'bump', 'note', 'show']);
-    const call = async (session: HostSession, name: string): Promise<Record<string, unknown> | undefined> =>
+    const call = async (
+      session: HostSession,
+      name: string,
+    ): Promise<Record<string, unknown> | undefined> =>
       (await session.post('tools/call', { name, arguments: {} })).result;
     const shown = await call(one, 'my_show');
     const { pid } = shown?.['structuredContent'] as { pid: number };
-    assert.deepEqual([shown?.['structuredContent'], shown?.['_meta']], [{ count: 0, pid }, undefined]);
+    assert.deepEqual(
+      [shown?.['structuredContent'], shown?.['_meta']],
+      [{ count: 0, pid }, undefined],
+    );
     assert.match(
       JSON.stringify(shown?.['content']),
       /Counted 0 times.*its own instance/,

@@ -1,4 +1,6 @@
-/** The end of a program outside the editor: its instances, and the notices to its model (L2a, L3). */
+/**
+ * The end of a program outside the editor: its instances, and the notices to its model (L2a, L3).
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,8 +21,10 @@ describe('core: sessions of other agents', () => {
 
   afterEach(endStages);
 
-  const leased = (): number => stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
-  const untilLeased = (count: number): Promise<unknown> => stage.until(() => leased() === count, `${count} leases`);
+  const leased = (): number =>
+    stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
+  const untilLeased = (count: number): Promise<unknown> =>
+    stage.until(() => leased() === count, `${count} leases`);
 
   it('A client that deletes its session ends its own instance only', async () => {
     const [one, two] = [await SessionClient.open(stage, 'a'), await SessionClient.open(stage, 'a')];
@@ -40,7 +44,9 @@ describe('core: sessions of other agents', () => {
     stage.onDispose(() => gateway.dispose());
     const { url, headers } = gateway.endpoint('a', 'plain');
     const program = path.resolve(__dirname, '../../support/core/listeningClient.mjs');
-    const client = spawn(process.execPath, [program, url, headers['Authorization'] ?? ''], { stdio: 'pipe' });
+    const client = spawn(process.execPath, [program, url, headers['Authorization'] ?? ''], {
+      stdio: 'pipe',
+    });
     await once(client.stdout, 'data');
     await untilLeased(1);
     const timers = clock.pending;
@@ -66,7 +72,11 @@ describe('core: sessions of other agents', () => {
       texts.at(-1) ?? '',
       /^\n\[MCP Toolsets\] This conversation now has its own instance of "a".* and works in [/\w]/,
     );
-    assert.deepEqual((await reader.call('structured')).structuredContent, weather, 'where there is no note');
+    assert.deepEqual(
+      (await reader.call('structured')).structuredContent,
+      weather,
+      'where there is no note',
+    );
 
     const other = await SessionClient.open(stage, 'a', { name: 'another' });
     const both = await other.call('structured');

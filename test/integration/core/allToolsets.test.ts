@@ -1,4 +1,7 @@
-/** The endpoint of all toolsets (G2) also serves prompts, resources and the rest of one toolset (G4). */
+/**
+ * The endpoint of all toolsets (G2) also serves prompts, resources and the rest of one toolset
+ * (G4).
+ */
 import assert from 'node:assert/strict';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
 import { fixture } from '../../support/core/configText.js';
@@ -12,7 +15,10 @@ describe('all toolsets at one endpoint (G2)', function () {
 
   it('Prompts, resources, completions and subscriptions go to the right server in both eras', async () => {
     const stage = await startStage();
-    await stage.edit({ tools: fixture('raw'), all: fixture('features', [], { 'truely-stateless': true }) });
+    await stage.edit({
+      tools: fixture('raw'),
+      all: fixture('features', [], { 'truely-stateless': true }),
+    });
     const session = await SessionClient.open(stage, everyToolset);
     const { client } = session;
     const { messages } = await client.getPrompt({ name: 'greet', arguments: { name: 'you' } });
@@ -61,11 +67,17 @@ describe('all toolsets at one endpoint (G2)', function () {
   it('A URI in no list goes to each server with resources until one has it, and the last error names them', async () => {
     const stage = await startStage();
     const stateless = { 'truely-stateless': true };
-    await stage.edit({ apps: fixture('apps', [], stateless), notes: fixture('features', [], stateless) });
+    await stage.edit({
+      apps: fixture('apps', [], stateless),
+      notes: fixture('features', [], stateless),
+    });
     const modern = await ModernClient.open(stage, everyToolset, { address: 'a'.repeat(22) });
     const read = await modern.request('resources/read', { uri: 'note://unlisted' });
     assert.match(JSON.stringify(read.result?.['contents']), /note:\/\/unlisted of \d/);
-    await stage.edit({ apps: fixture('apps', [], stateless), more: fixture('apps', [], stateless) });
+    await stage.edit({
+      apps: fixture('apps', [], stateless),
+      more: fixture('apps', [], stateless),
+    });
     const none = await modern.request('resources/read', { uri: 'nothing://here' });
     assert.match(
       none.error?.message ?? '',
@@ -75,7 +87,10 @@ describe('all toolsets at one endpoint (G2)', function () {
 
   it('A client that lists once gets the tools of servers that were starting, in both eras', async () => {
     const stage = await startStage();
-    void stage.edit({ quick: fixture('raw', ['--tools', 'echo']), slow: fixture('slow-start', ['--tools', 'add']) });
+    void stage.edit({
+      quick: fixture('raw', ['--tools', 'echo']),
+      slow: fixture('slow-start', ['--tools', 'add']),
+    });
     const gateway = await stage.gateway();
     assert.ok(gateway);
     const [session, modern] = await Promise.all([
@@ -96,7 +111,10 @@ describe('all toolsets at one endpoint (G2)', function () {
     const stage = await startStage();
     await stage.edit({ all: fixture('features', [], { 'truely-stateless': true }) });
     const modern = await ModernClient.open(stage, 'all');
-    const named = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
+    const named = async (
+      method: string,
+      params: Record<string, unknown> = {},
+    ): Promise<unknown> => {
       const { result } = await modern.request(method, params);
       return (result?.['_meta'] as Record<string, { name?: string }> | undefined)?.[
         'io.modelcontextprotocol/serverInfo'

@@ -1,36 +1,65 @@
-/** Apps behind a filter, a rename and a lease (G8), with real servers: lists and permitted calls of clients. */
+/**
+ * Apps behind a filter, a rename and a lease (G8), with real servers: lists and permitted calls of
+ * clients.
+ */
 import assert from 'node:assert/strict';
-import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolResultSchema,
+  type CallToolResult,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
 import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
+import {
+  endStages,
+  startStage,
+  textOf,
+  type Stage,
+  type StageOptions,
+} from '../../support/core/stage.js';
 
 const uri = 'ui://counter/page';
 const appKey = 'mcp-toolsets/app';
 const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
 const showing: SessionOptions = { capabilities: { extensions } };
 const editor: SessionOptions = { ...showing, kind: 'editor' };
-const renamed = { tools: { whitelist: ['show', 'count', 'inner'], transform: [{ prefix: 'my_' }] } };
+const renamed = {
+  tools: { whitelist: ['show', 'count', 'inner'], transform: [{ prefix: 'my_' }] },
+};
 
 describe('apps (G8)', () => {
   let stage: Stage;
   const begin = async (entry: Entry, options: StageOptions = {}): Promise<void> => {
-    stage = await startStage({ ...options, expectedClient: { capabilities: { extensions }, roots: () => [] } });
+    stage = await startStage({
+      ...options,
+      expectedClient: { capabilities: { extensions }, roots: () => [] },
+    });
     await stage.edit({ a: entry });
   };
   afterEach(endStages);
 
-  const open = (options: SessionOptions): Promise<SessionClient> => SessionClient.open(stage, 'a', options);
+  const open = (options: SessionOptions): Promise<SessionClient> =>
+    SessionClient.open(stage, 'a', options);
   const tools = async ({ client }: SessionClient): Promise<Tool[]> =>
     (await client.listTools()).tools.filter(({ name }) => !name.startsWith('mcp_release'));
-  const names = async (session: SessionClient): Promise<string[]> => (await tools(session)).map(({ name }) => name);
+  const names = async (session: SessionClient): Promise<string[]> =>
+    (await tools(session)).map(({ name }) => name);
 
-  function call({ client }: SessionClient, name: string, more: object = {}): Promise<CallToolResult> {
-    return client.request({ method: 'tools/call', params: { name, arguments: {}, ...more } }, CallToolResultSchema);
+  function call(
+    { client }: SessionClient,
+    name: string,
+    more: object = {},
+  ): Promise<CallToolResult> {
+    return client.request(
+      { method: 'tools/call', params: { name, arguments: {}, ...more } },
+      CallToolResultSchema,
+    );
   }
-  const from = (conversation: string): object => ({ _meta: { 'vscode.conversationId': conversation } });
+  const from = (conversation: string): object => ({
+    _meta: { 'vscode.conversationId': conversation },
+  });
   const byApp = (token: string): object => ({ arguments: { [appKey]: token } });
 
   /** Opens the app in a conversation of the editor, and returns its token. */
@@ -43,7 +72,11 @@ describe('apps (G8)', () => {
   describe('lists of apps', () => {
     it('Clients with app support list original names and the tools for apps only', async () => {
       await begin(fixture('apps', [], renamed));
-      const [plain, inEditor, elsewhere] = [await open({}), await open(editor), await open(showing)];
+      const [plain, inEditor, elsewhere] = [
+        await open({}),
+        await open(editor),
+        await open(showing),
+      ];
       const published = ['my_show', 'my_count', 'my_inner'];
       assert.deepEqual(await names(plain), published);
       for (const session of [inEditor, elsewhere]) {
@@ -55,14 +88,21 @@ describe('apps (G8)', () => {
         assert.deepEqual(listed[0]?._meta, { ui: { resourceUri: uri }, 'example/kept': true });
       }
       await assert.rejects(call(plain, 'bump'), /no tool "bump"/);
-      await assert.rejects(call(elsewhere, 'inner'), /no tool "inner"/, 'models alone may call it, by its name');
+      await assert.rejects(
+        call(elsewhere, 'inner'),
+        /no tool "inner"/,
+        'models alone may call it, by its name',
+      );
       assert.equal(textOf(await call(elsewhere, 'my_inner')).split('\n')[0], 'inner');
     });
 
     it('Views and models do not list the tools for apps', async () => {
       await begin(fixture('apps', [], renamed));
       const { tools: published, excluded, offered } = stage.server('a');
-      assert.deepEqual([published.length, excluded.map(({ original }) => original), offered], [3, ['notes'], 4]);
+      assert.deepEqual(
+        [published.length, excluded.map(({ original }) => original), offered],
+        [3, ['notes'], 4],
+      );
       assert.match(stage.problem('filtered-tools').message, /keeps out 1 tool of "a": notes/);
       assert.deepEqual(stage.problems(), []);
     });
@@ -100,7 +140,10 @@ describe('apps (G8)', () => {
       assert.notEqual(one, two);
       assert.equal(await openApp(session, 'one'), one);
       for (const count of [1, 2]) {
-        const results = [await call(session, 'bump', byApp(one)), await call(session, 'count', byApp(two))];
+        const results = [
+          await call(session, 'bump', byApp(one)),
+          await call(session, 'count', byApp(two)),
+        ];
         const pids = results.map((result) => {
           const { pid, ...rest } = structure(result) as { count: number; pid: number };
           assert.deepEqual(rest, { count });
@@ -116,12 +159,18 @@ describe('apps (G8)', () => {
     it('A call without a token reaches the only conversation with that app', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
-      await assert.rejects(call(session, 'bump'), /"a" does not know which conversation opened this app/);
+      await assert.rejects(
+        call(session, 'bump'),
+        /"a" does not know which conversation opened this app/,
+      );
       await openApp(session, 'one');
       assert.match(textOf(await call(session, 'bump')), /^Counted 1 times/);
       await openApp(session, 'two');
       await assert.rejects(call(session, 'bump'), /"a" does not know which conversation/);
-      await assert.rejects(call(session, 'bump', byApp('guessed')), /"a" does not know which conversation/);
+      await assert.rejects(
+        call(session, 'bump', byApp('guessed')),
+        /"a" does not know which conversation/,
+      );
       assert.equal(stage.instances('a').length, 2);
     });
 
@@ -134,13 +183,20 @@ describe('apps (G8)', () => {
       assert.match(textOf(await call(session, 'bump', byApp(two))), /^Counted 1 times/);
       assert.equal(stage.instances('a').length, 1);
       await openApp(session, 'one');
-      assert.match(textOf(await call(session, 'bump', byApp(one))), /^Counted 1 times/, 'it holds one again');
+      assert.match(
+        textOf(await call(session, 'bump', byApp(one))),
+        /^Counted 1 times/,
+        'it holds one again',
+      );
     });
 
     it('A call of an app reaches the shared instance, whichever conversation opened the app', async () => {
       await begin(fixture('apps', [], { ...renamed, 'truely-stateless': true }));
       const session = await open(editor);
-      assert.match(textOf(await call(session, 'bump', byApp('of an earlier window'))), /^Counted 1 times/);
+      assert.match(
+        textOf(await call(session, 'bump', byApp('of an earlier window'))),
+        /^Counted 1 times/,
+      );
     });
 
     it('Permissions deny and ask for a tool of an app by either name', async () => {
@@ -158,16 +214,26 @@ describe('apps (G8)', () => {
       const token = await openApp(session, 'one');
       assert.ok(!(await names(session)).includes('bump'));
       await assert.rejects(call(session, 'bump', byApp(token)), /no tool "bump"/);
-      assert.match(textOf(await call(session, 'count', byApp(token))), /did not allow this call of "my_count"/);
+      assert.match(
+        textOf(await call(session, 'count', byApp(token))),
+        /did not allow this call of "my_count"/,
+      );
       assert.equal(textOf(await call(session, 'note', byApp(token))), 'noted');
       assert.deepEqual(asked, ['my_count', 'note']);
     });
   });
 
   describe('pages of apps', () => {
-    const read = async ({ client }: SessionClient, address = uri): Promise<Record<string, unknown>> =>
+    const read = async (
+      { client }: SessionClient,
+      address = uri,
+    ): Promise<Record<string, unknown>> =>
       (await client.readResource({ uri: address })).contents[0] as Record<string, unknown>;
-    const ui = { csp: { connectDomains: ['https://api.example'] }, permissions: { camera: {} }, prefersBorder: true };
+    const ui = {
+      csp: { connectDomains: ['https://api.example'] },
+      permissions: { camera: {} },
+      prefersBorder: true,
+    };
     const args = ['--ui', JSON.stringify(ui)];
 
     it('A page passes a whitelist and the limits of resources, with its type and `_meta` unchanged', async () => {
@@ -179,7 +245,11 @@ describe('apps (G8)', () => {
       assert.ok(!String(text).includes(appKey));
       const { text: marked, ...same } = inEditor;
       assert.deepEqual(same, rest);
-      assert.equal(String(marked).replace(/<script>\(\(\) => [^]*?<\/script>/, ''), text, 'one script is added');
+      assert.equal(
+        String(marked).replace(/<script>\(\(\) => [^]*?<\/script>/, ''),
+        text,
+        'one script is added',
+      );
       assert.notEqual(marked, text);
     });
 
@@ -187,14 +257,20 @@ describe('apps (G8)', () => {
       await begin(fixture('apps', [], { resources: { blacklist: ['ui://*'] } }));
       await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
       await stage.edit({
-        a: fixture('apps', [], { tools: { whitelist: ['inner'] }, resources: { whitelist: ['file:///*'] } }),
+        a: fixture('apps', [], {
+          tools: { whitelist: ['inner'] },
+          resources: { whitelist: ['file:///*'] },
+        }),
       });
       await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
     });
 
     it('The size of a page is limited', async () => {
       await begin(fixture('apps', ['--bytes', String(9 << 20)]));
-      await assert.rejects(async () => read(await open(editor)), /was not read\. It has 9\d+ bytes/);
+      await assert.rejects(
+        async () => read(await open(editor)),
+        /was not read\. It has 9\d+ bytes/,
+      );
     });
 
     it('The editor reads a page from any live instance, and an app reads from the instance that opened it', async () => {
@@ -208,7 +284,9 @@ describe('apps (G8)', () => {
       const tokens = [await openApp(session, 'one'), await openApp(session, 'two')];
       await read(session);
       assert.equal(stage.instances('a').length, 2);
-      const by = await Promise.all(tokens.map((token) => read(session, `ui://counter/by#${appKey}=${token}`)));
+      const by = await Promise.all(
+        tokens.map((token) => read(session, `ui://counter/by#${appKey}=${token}`)),
+      );
       assert.equal(new Set(by.map(({ text }) => text)).size, 2);
       assert.deepEqual(by[0]?.['uri'], 'ui://counter/by');
     });
@@ -237,7 +315,9 @@ describe('apps (G8)', () => {
     it('A call of an app goes to the conversation of its address', async () => {
       await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
       const [one, two] = await Promise.all(
-        ['1', '2'].map((digit) => ModernClient.open(stage, 'a', { capabilities, address: digit.repeat(22) })),
+        ['1', '2'].map((digit) =>
+          ModernClient.open(stage, 'a', { capabilities, address: digit.repeat(22) }),
+        ),
       );
       assert.ok(one && two);
       assert.deepEqual(await listed(one), [
@@ -260,7 +340,11 @@ describe('apps (G8)', () => {
       const client = await ModernClient.open(stage, 'a', { capabilities });
       for (const name of ['my_show', 'bump', 'count']) {
         const { error } = await client.call(name);
-        assert.match(error?.message ?? '', /does not say which conversation it belongs to.*its own address/, name);
+        assert.match(
+          error?.message ?? '',
+          /does not say which conversation it belongs to.*its own address/,
+          name,
+        );
       }
     });
   });
@@ -277,11 +361,16 @@ describe('apps (G8)', () => {
         ['--type', 'text/html'],
         /its media type is "text\/html", but an app's must be text\/html;profile=mcp-app/,
       ],
-      ['is too large', ['--bytes', String(9 << 20)], /it has 9\d+ bytes, but an app may have at most 8388608/],
+      [
+        'is too large',
+        ['--bytes', String(9 << 20)],
+        /it has 9\d+ bytes, but an app may have at most 8388608/,
+      ],
     ] as const) {
       it(`A read page that ${what} is a problem that names the app and starts nothing`, async () => {
         await begin(fixture('apps', args));
-        const isSaid = ({ problems }: StatusSnapshot): boolean => problems.some(({ code }) => code === 'app-unusable');
+        const isSaid = ({ problems }: StatusSnapshot): boolean =>
+          problems.some(({ code }) => code === 'app-unusable');
         await stage.until(isSaid, 'the problem');
         const { message, severity } = stage.problem('app-unusable');
         assert.match(message, said);

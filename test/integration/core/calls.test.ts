@@ -16,7 +16,8 @@ describe('core: calls and instances', () => {
 
   afterEach(endStages);
 
-  const starts = (): number => stage.logs.lines.filter(({ message }) => message.startsWith('Started ')).length;
+  const starts = (): number =>
+    stage.logs.lines.filter(({ message }) => message.startsWith('Started ')).length;
 
   describe('a server that dies (X4)', () => {
     it('A call of a dying server fails as result unknown, is not sent again, and the next call gets a new instance', async () => {
@@ -44,7 +45,8 @@ describe('core: calls and instances', () => {
       const calls = ['quiet', 'quiet', 'crash'].map((tool) =>
         stage.failure('a', tool, { ms: 60_000 }, { conversation: 'dying' }),
       );
-      for (const text of await Promise.all(calls)) assert.match(text, /result unknown.*exited with code 70/s);
+      for (const text of await Promise.all(calls))
+        assert.match(text, /result unknown.*exited with code 70/s);
       assert.equal(await other, 'done');
       assert.equal(starts(), 2);
     });
@@ -52,7 +54,10 @@ describe('core: calls and instances', () => {
     it('The death of a server is noticed even if a child holds its output', async () => {
       await stage.edit({ a: fixture('crashes-on-call', ['--hold']) });
       assert.match(await stage.failure('a', 'crash'), /exited with code 70/);
-      await untilNone(() => stage.processes().filter(({ command }) => command.includes('setInterval')), 5000);
+      await untilNone(
+        () => stage.processes().filter(({ command }) => command.includes('setInterval')),
+        5000,
+      );
     });
 
     it('An idle server that something outside kills is reported, and the next call starts it again', async () => {
@@ -73,7 +78,9 @@ describe('core: calls and instances', () => {
       );
       await stage.failure('a', 'crash');
       for (const text of await Promise.all(waiting)) assert.match(text, /result unknown/);
-      const pids = await Promise.all(conversations.map((conversation) => stage.text('a', 'pid', {}, { conversation })));
+      const pids = await Promise.all(
+        conversations.map((conversation) => stage.text('a', 'pid', {}, { conversation })),
+      );
       assert.equal(new Set(pids).size, 1);
       assert.equal(starts(), 2);
     });
@@ -83,7 +90,11 @@ describe('core: calls and instances', () => {
       cpSync(path.dirname(fixturePath('raw')), folder, { recursive: true });
       const script = path.join(folder, 'raw.mjs');
       await stage.edit({
-        a: { transport: 'stdio', command: process.execPath, args: [script, '--tools', 'echo,exit'] },
+        a: {
+          transport: 'stdio',
+          command: process.execPath,
+          args: [script, '--tools', 'echo,exit'],
+        },
       });
       rmSync(script);
       await stage.failure('a', 'exit');
@@ -105,7 +116,10 @@ describe('core: calls and instances', () => {
       await stage.edit({ a: limited({ call: '300ms' }) });
       const pid = await stage.text('a', 'pid');
       assert.match(await stage.failure('a', 'hang'), /gave no sign of life for 0\.3 s/);
-      await stage.logs.until(({ message }) => message.includes('cancelled hang'), 'the server to hear of it');
+      await stage.logs.until(
+        ({ message }) => message.includes('cancelled hang'),
+        'the server to hear of it',
+      );
       assert.equal(await stage.text('a', 'pid'), pid);
       assert.deepEqual(stage.problems(), []);
     });
@@ -116,7 +130,10 @@ describe('core: calls and instances', () => {
       await stage.edit({ a: limited({ call: '1200ms', callMax: '1500ms' }) });
       let signs = 0;
       const onProgress = (): void => void signs++;
-      assert.match(await stage.failure('a', 'trickle', {}, { onProgress }), /took longer than 1\.5 s/);
+      assert.match(
+        await stage.failure('a', 'trickle', {}, { onProgress }),
+        /took longer than 1\.5 s/,
+      );
       assert.ok(signs > 3, `${signs} signs of life`);
     });
 
@@ -136,7 +153,10 @@ describe('core: calls and instances', () => {
       assert.equal(await beside, 'beside');
       cancel.abort();
       assert.deepEqual(await call, { kind: 'cancelled' });
-      await stage.logs.until(({ message }) => message.includes('cancelled hang'), 'the server to hear of it');
+      await stage.logs.until(
+        ({ message }) => message.includes('cancelled hang'),
+        'the server to hear of it',
+      );
     });
 
     it('A call that is cancelled during a start does not wait and is not sent', async () => {
@@ -152,7 +172,9 @@ describe('core: calls and instances', () => {
 
     it('A call with an aborted signal is never sent', async () => {
       await stage.edit({ a: rawWith(['count']) });
-      assert.deepEqual(await stage.outcome('a', 'count', {}, { signal: AbortSignal.abort() }), { kind: 'cancelled' });
+      assert.deepEqual(await stage.outcome('a', 'count', {}, { signal: AbortSignal.abort() }), {
+        kind: 'cancelled',
+      });
       assert.equal(await stage.text('a', 'count'), '1');
     });
   });
@@ -167,12 +189,15 @@ describe('core: calls and instances', () => {
         ['text', 'image', 'audio', 'resource', 'resource', 'resource_link'],
       );
       assert.equal(await stage.failure('a', 'fail', { text: 'no disk' }), 'no disk');
-      assert.deepEqual(await stage.outcome('a', 'throw', { code: -32042, text: 'no', data: { why: 1 } }), {
-        kind: 'error',
-        code: -32042,
-        message: 'no',
-        data: { why: 1 },
-      });
+      assert.deepEqual(
+        await stage.outcome('a', 'throw', { code: -32042, text: 'no', data: { why: 1 } }),
+        {
+          kind: 'error',
+          code: -32042,
+          message: 'no',
+          data: { why: 1 },
+        },
+      );
     });
 
     it('A hundred concurrent calls on one instance each get their own result', async () => {
@@ -189,8 +214,14 @@ describe('core: calls and instances', () => {
       await stage.edit({ a: fixture('noisy-stdout') });
       await stage.text('a', 'stderr', { text: 'a line on stderr' });
       await stage.text('a', 'log', { level: 'warning', text: 'a warning' });
-      await stage.logs.until(({ server, message }) => server === 'a' && message.includes('a line on stderr'), 'stderr');
-      const warning = await stage.logs.until(({ message }) => message.includes('a warning'), 'the message');
+      await stage.logs.until(
+        ({ server, message }) => server === 'a' && message.includes('a line on stderr'),
+        'stderr',
+      );
+      const warning = await stage.logs.until(
+        ({ message }) => message.includes('a warning'),
+        'the message',
+      );
       assert.equal(warning.level, 'warn');
       assert.match(stage.logs.text('a'), /not JSON-RPC: Starting the server/);
     });
@@ -241,7 +272,8 @@ describe('core: calls and instances', () => {
     });
 
     it('A shared or warm instance restarts after its death, and a leased one does not (X4)', async () => {
-      const named = (prefix: string, rest: Entry = {}): Entry => rawWith(['pid'], { transform: [{ prefix }], ...rest });
+      const named = (prefix: string, rest: Entry = {}): Entry =>
+        rawWith(['pid'], { transform: [{ prefix }], ...rest });
       await stage.edit({
         warm: named('w_'),
         shared: named('s_', { 'truely-stateless': true }),
@@ -252,9 +284,15 @@ describe('core: calls and instances', () => {
       const ids = ['warm', 'shared', 'leased', 'removed'];
       const pids = ids.map((id) => stage.pid(id));
       for (const pid of pids) process.kill(pid, 'SIGKILL');
-      await Promise.all(['warm', 'shared', 'removed'].map((id) => stage.untilState(id, 'reconnecting')));
+      await Promise.all(
+        ['warm', 'shared', 'removed'].map((id) => stage.untilState(id, 'reconnecting')),
+      );
       await stage.untilState('leased', 'idle');
-      await stage.edit({ warm: named('w_'), shared: named('s_', { 'truely-stateless': true }), leased: named('l_') });
+      await stage.edit({
+        warm: named('w_'),
+        shared: named('s_', { 'truely-stateless': true }),
+        leased: named('l_'),
+      });
       await Promise.all(['warm', 'shared'].map((id) => stage.untilState(id, 'running')));
       assert.equal(stage.server('leased').state.kind, 'idle');
       assert.equal(starts(), 4 + 2, 'and one that was removed meanwhile does not either');
@@ -266,15 +304,27 @@ describe('core: calls and instances', () => {
       stage = await startStage({ maxInstances: 2 });
       await stage.edit({ a: fixture('hangs-on-call') });
       const cancel = new AbortController();
-      const count = (conversation: string): Promise<string> => stage.text('a', 'count', {}, { conversation });
+      const count = (conversation: string): Promise<string> =>
+        stage.text('a', 'count', {}, { conversation });
       assert.equal(await count('one'), '1');
       const busy = stage.outcome('a', 'hang', {}, { conversation: 'one', signal: cancel.signal });
       assert.equal(await count('two'), '1');
       assert.equal(await count('three'), '1', 'in the place of two');
       assert.equal(await count('two'), '1', 'a new one, in the place of three');
-      const alsoBusy = stage.outcome('a', 'hang', {}, { conversation: 'two', signal: cancel.signal });
-      assert.match(await stage.failure('a', 'count', {}, { conversation: 'four' }), /did not start.*2/s);
-      assert.equal(stage.processes().filter(({ command }) => command.includes('hangs-on-call')).length, 2);
+      const alsoBusy = stage.outcome(
+        'a',
+        'hang',
+        {},
+        { conversation: 'two', signal: cancel.signal },
+      );
+      assert.match(
+        await stage.failure('a', 'count', {}, { conversation: 'four' }),
+        /did not start.*2/s,
+      );
+      assert.equal(
+        stage.processes().filter(({ command }) => command.includes('hangs-on-call')).length,
+        2,
+      );
       cancel.abort();
       await Promise.all([busy, alsoBusy]);
       assert.equal(await count('four'), '1');

@@ -20,7 +20,9 @@ describe('lists of conversations (G3g)', () => {
     SessionClient.open(stage, toolset, options);
 
   async function names({ client }: SessionClient): Promise<string[]> {
-    return (await client.listTools()).tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_release'));
+    return (await client.listTools()).tools
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('mcp_release'));
   }
 
   async function extras(session: SessionClient): Promise<string[]> {
@@ -35,7 +37,10 @@ describe('lists of conversations (G3g)', () => {
     assert.match(await rich.text('echo', { message: 'hi' }), /hi/);
     await rich.next(changed);
     const more = await names(rich);
-    assert.ok(more.includes('trigger-elicitation-request') && more.length > usual.length, more.join());
+    assert.ok(
+      more.includes('trigger-elicitation-request') && more.length > usual.length,
+      more.join(),
+    );
     assert.match(textOf(await rich.call('trigger-elicitation-request')), /declin/i);
 
     assert.deepEqual(stage.publishedBy('e'), usual);
@@ -56,7 +61,10 @@ describe('lists of conversations (G3g)', () => {
     await endStages();
     let stored: unknown;
     const offerReview = new OfferLedger({
-      storage: { get: () => undefined, update: (_, launches) => Promise.resolve(void (stored = launches)) },
+      storage: {
+        get: () => undefined,
+        update: (_, launches) => Promise.resolve(void (stored = launches)),
+      },
       holdsBack: () => true,
       onStoreFailure: (error) => assert.fail(String(error)),
     });
@@ -84,7 +92,11 @@ describe('lists of conversations (G3g)', () => {
     await one.call('a_extra_1');
     assert.deepEqual(await extras(two), []);
     await assert.rejects(two.call('a_extra_1'), /extra_1/);
-    assert.deepEqual(await extras(await open('a')), [], 'a new conversation begins with what others begin with');
+    assert.deepEqual(
+      await extras(await open('a')),
+      [],
+      'a new conversation begins with what others begin with',
+    );
     assert.deepEqual(two.told, []);
     assert.ok(!stage.publishedBy('a').includes('a_extra_1'));
 
@@ -100,7 +112,9 @@ describe('lists of conversations (G3g)', () => {
     await session.call('grow');
     await session.next(changed);
     const blacklist = ['extra_1'];
-    await stage.edit({ a: fixture('changes-tools', [], { tools: { blacklist }, transform: [{ prefix: 'p_' }] }) });
+    await stage.edit({
+      a: fixture('changes-tools', [], { tools: { blacklist }, transform: [{ prefix: 'p_' }] }),
+    });
     await session.next(changed);
     assert.deepEqual(await extras(session), ['p_extra_2']);
     await assert.rejects(session.call('p_extra_1'), /extra_1/);
@@ -108,18 +122,26 @@ describe('lists of conversations (G3g)', () => {
   });
 
   it('a published name is unique within the lists of one conversation (N5)', async () => {
-    await stage.edit({ a: fixture('changes-tools'), b: fixture('raw', ['--tools', 'echo_b,extra_1']) });
+    await stage.edit({
+      a: fixture('changes-tools'),
+      b: fixture('raw', ['--tools', 'echo_b,extra_1']),
+    });
     const all = await open('*');
     assert.deepEqual(await extras(all), ['extra_1']);
     await all.call('grow');
     await all.next(changed);
     assert.deepEqual(await extras(all), ['extra_1']);
     const now = await names(all);
-    assert.ok(now.indexOf('extra_1') < now.indexOf('echo_b'), 'the earlier server has it, in the order of the file');
+    assert.ok(
+      now.indexOf('extra_1') < now.indexOf('echo_b'),
+      'the earlier server has it, in the order of the file',
+    );
     assert.deepEqual(stage.publishedBy('b'), ['echo_b', 'extra_1'], 'others still have that of b');
 
     const said = (): string[] =>
-      stage.core.host.snapshot.problems.flatMap(({ code, message }) => (code === 'name-taken' ? [message] : []));
+      stage.core.host.snapshot.problems.flatMap(({ code, message }) =>
+        code === 'name-taken' ? [message] : [],
+      );
     await stage.until(() => said().length > 0, 'a problem of the name');
     const [message = '', ...rest] = said();
     assert.match(
@@ -139,7 +161,10 @@ describe('lists of conversations (G3g)', () => {
       onStoreFailure: (error) => assert.fail(String(error)),
     });
     stage = await startStage({ offerReview });
-    await stage.edit({ a: fixture('changes-tools'), b: fixture('raw', ['--tools', 'echo_b,extra_1']) });
+    await stage.edit({
+      a: fixture('changes-tools'),
+      b: fixture('raw', ['--tools', 'echo_b,extra_1']),
+    });
     const all = await open('*');
     await all.call('grow');
     await all.call('grow');
@@ -164,7 +189,10 @@ describe('lists of conversations (G3g)', () => {
     await editor.call('grow', {}, { conversation: 'c1' });
     await editor.next(changed);
     assert.deepEqual(await extras(editor), ['extra_1']);
-    assert.ok(stage.publishedBy('a').includes('extra_1'), 'the sidebar shows what the editor is served');
+    assert.ok(
+      stage.publishedBy('a').includes('extra_1'),
+      'the sidebar shows what the editor is served',
+    );
 
     const [one, two] = [await open('s'), await open('s')];
     await one.call('s_grow');

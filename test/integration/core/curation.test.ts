@@ -12,7 +12,11 @@ describe('core: filters and names', () => {
 
   afterEach(endStages);
 
-  const rows: readonly [whitelist: string[] | undefined, blacklist: string[] | undefined, published: string][] = [
+  const rows: readonly [
+    whitelist: string[] | undefined,
+    blacklist: string[] | undefined,
+    published: string,
+  ][] = [
     [undefined, undefined, 'echo env extra_1 extra_2'],
     [['e*'], undefined, 'echo env extra_1 extra_2'],
     [['extra_*'], undefined, 'extra_1 extra_2'],
@@ -32,13 +36,18 @@ describe('core: filters and names', () => {
     const pid = stage.pid('a');
     for (const [whitelist, blacklist, published] of rows) {
       await stage.edit({ a: rawWith(tools, { tools: { whitelist, blacklist } }) });
-      assert.equal(stage.publishedBy('a').join(' '), published, JSON.stringify({ whitelist, blacklist }));
+      assert.equal(
+        stage.publishedBy('a').join(' '),
+        published,
+        JSON.stringify({ whitelist, blacklist }),
+      );
       const left = tools.filter((tool) => !published.split(' ').includes(tool));
       assert.deepEqual(
         stage.server('a').excluded.map(({ original }) => original),
         left,
       );
-      for (const tool of left) assert.equal((await stage.outcome('a', tool)).kind, 'error', `${tool} can be called`);
+      for (const tool of left)
+        assert.equal((await stage.outcome('a', tool)).kind, 'error', `${tool} can be called`);
     }
     assert.equal(stage.pid('a'), pid);
   });
@@ -57,7 +66,10 @@ describe('core: filters and names', () => {
     const sixtyFour = 'x'.repeat(64);
     // A name may have 64 characters, but the editor's id cannot hold that many.
     const named = ['first', sixtyFour, 'array_without_items', 'keywords', 'nulls', 'last'];
-    assert.deepEqual(stage.published().sort(), [...named.map((name) => `a/${name}`), 'b/echo'].sort());
+    assert.deepEqual(
+      stage.published().sort(),
+      [...named.map((name) => `a/${name}`), 'b/echo'].sort(),
+    );
     const forEditor = (): string[] | undefined =>
       stage.core.backend.toolset('a', 'editor')?.tools.map(({ name }) => name);
     assert.deepEqual(
@@ -79,15 +91,25 @@ describe('core: filters and names', () => {
     const codes = stage.problems();
     const count = (code: string): number => codes.filter((text) => text === `${code} "a"`).length;
     assert.deepEqual(
-      ['tool-name-invalid', 'schema-unusable', 'editor-schema-refused', 'tool-malformed', 'editor-id-too-long'].map(
-        count,
-      ),
+      [
+        'tool-name-invalid',
+        'schema-unusable',
+        'editor-schema-refused',
+        'tool-malformed',
+        'editor-id-too-long',
+      ].map(count),
       [5, 1, 1, 6, 1],
       codes.join('\n'),
     );
     for (const tool of named) assert.equal(await stage.text('a', tool), tool);
     const signal = new AbortController().signal;
-    const asEditor = { toolset: 'a', arguments: {}, conversation: 'd', signal, clientKind: 'editor' } as const;
+    const asEditor = {
+      toolset: 'a',
+      arguments: {},
+      conversation: 'd',
+      signal,
+      clientKind: 'editor',
+    } as const;
     const refused = await stage.host.call({ ...asEditor, tool: 'array_without_items' });
     assert.equal(refused.kind, 'error', 'what the editor is not shown it cannot call');
   });
@@ -111,7 +133,10 @@ describe('core: filters and names', () => {
 
   it('An invalid published name is dropped, never cut', async () => {
     await stage.edit({ a: rawWith(['echo', 'add'], { transform: [{ prefix: 'p'.repeat(61) }] }) });
-    assert.deepEqual(stage.problems().sort(), ['editor-id-too-long "transform"', 'published-name-invalid "transform"']);
+    assert.deepEqual(stage.problems().sort(), [
+      'editor-id-too-long "transform"',
+      'published-name-invalid "transform"',
+    ]);
     assert.deepEqual(stage.published(), [`a/${'p'.repeat(61)}add`]);
     assert.match(stage.problem('published-name-invalid').message, /65/);
   });
@@ -135,7 +160,10 @@ describe('core: filters and names', () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
     assert.deepEqual(stage.published(), ['a/first', 'a/twin', 'a/last', 'b/echo']);
     assert.deepEqual(stage.problems(), ['tool-listed-twice "a"']);
-    assert.equal(stage.server('a').tools.find(({ original }) => original === 'twin')?.tool.description, 'one');
+    assert.equal(
+      stage.server('a').tools.find(({ original }) => original === 'twin')?.tool.description,
+      'one',
+    );
     assert.equal(await stage.text('a', 'twin'), 'twin');
     await stage.edit({
       a: fixture('odd-tools', ['--kind', 'duplicate'], { tools: { blacklist: ['twin'] } }),
@@ -160,7 +188,11 @@ describe('core: filters and names', () => {
     const pid = stage.pid('quick');
 
     await stage.edit({ slow: { ...slow, tools: { blacklist: ['echo'] } }, quick });
-    assert.deepEqual(stage.published(), ['slow/pid', 'quick/echo', 'quick/add'], 'free by a filter');
+    assert.deepEqual(
+      stage.published(),
+      ['slow/pid', 'quick/echo', 'quick/add'],
+      'free by a filter',
+    );
     await stage.edit({ slow, quick });
     assert.deepEqual(stage.published(), ['slow/echo', 'slow/pid', 'quick/add'], 'and taken back');
     await stage.edit({ quick });
@@ -185,10 +217,16 @@ describe('core: filters and names', () => {
     await stage.edit({ a: fixture('changes-tools'), b: rawWith(['extra_1', 'extra_9']) });
     assert.deepEqual(stage.publishedBy('b'), ['extra_1', 'extra_9']);
     await stage.text('a', 'become', { names: ['extra_1'] });
-    await stage.until(() => stage.publishedBy('b').join() === 'extra_9', 'the first in the file to take the name');
+    await stage.until(
+      () => stage.publishedBy('b').join() === 'extra_9',
+      'the first in the file to take the name',
+    );
     assert.ok(stage.publishedBy('a').includes('extra_1'));
     await stage.text('a', 'become', { names: [] });
-    await stage.until(() => stage.publishedBy('b').join() === 'extra_1,extra_9', 'the name to be free again');
+    await stage.until(
+      () => stage.publishedBy('b').join() === 'extra_1,extra_9',
+      'the name to be free again',
+    );
     assert.deepEqual(stage.problems(), []);
   });
 

@@ -1,5 +1,6 @@
 /**
- * The address of the editor (G2): it survives reloads and new windows of a folder, and has an answer to a taken port.
+ * The address of the editor (G2): it survives reloads and new windows of a folder, and has an
+ * answer to a taken port.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -8,7 +9,10 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
-import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
+import {
+  StableEndpoint,
+  type EndpointState,
+} from '../../../src/core/gateway/http/stableEndpoint.js';
 import { KeptAddress } from '../../../src/vscode/engine/editorEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { Secrets } from '../../support/core/person.js';
@@ -33,7 +37,10 @@ describe('the address of the editor (G2)', () => {
     for (const server of strangers.splice(0)) server.close();
   });
 
-  function open(workspace = `folder of ${process.pid}`, clock: FakeClock | typeof systemClock = systemClock) {
+  function open(
+    workspace = `folder of ${process.pid}`,
+    clock: FakeClock | typeof systemClock = systemClock,
+  ) {
     const secret = new KeptAddress({ workspace, secrets }, clock, log);
     const window = new StableEndpoint({
       port: 0,
@@ -54,7 +61,9 @@ describe('the address of the editor (G2)', () => {
     return Object.assign(window, { renew: () => secret.renew() });
   }
 
-  const listening = async (window: StableEndpoint): Promise<Extract<EndpointState, { kind: 'listening' }>> => {
+  const listening = async (
+    window: StableEndpoint,
+  ): Promise<Extract<EndpointState, { kind: 'listening' }>> => {
     if (window.state.kind !== 'listening') {
       const changed = nextEvent(window.onDidChange, ({ kind }) => kind === 'listening');
       await within(changed, 'listening', () => JSON.stringify(window.state));
@@ -142,8 +151,13 @@ describe('the address of the editor (G2)', () => {
     const next = addressOf(window);
     assert.notDeepEqual(next.headers, headers);
     const status = async (sent: Record<string, string>): Promise<number> =>
-      (await fetch(next.url, { method: 'POST', headers: { ...sent, 'content-type': 'application/json' }, body: '{}' }))
-        .status;
+      (
+        await fetch(next.url, {
+          method: 'POST',
+          headers: { ...sent, 'content-type': 'application/json' },
+          body: '{}',
+        })
+      ).status;
     assert.equal(await status(headers), await status({}), 'the old token is as good as none');
     assert.notEqual(await status(next.headers), await status({}));
     await window.dispose();
@@ -158,7 +172,9 @@ describe('the address of the editor (G2)', () => {
     const [first, second] = [open(), open()];
     const [{ port }] = [await listening(first), await listening(second)];
     const { url, headers } = addressOf(first);
-    const renewed = [first, second].map((window) => nextEvent(window.onDidChange, ({ kind }) => kind === 'listening'));
+    const renewed = [first, second].map((window) =>
+      nextEvent(window.onDidChange, ({ kind }) => kind === 'listening'),
+    );
     await first.renew();
     await within(Promise.all(renewed), 'both listen again');
     assert.equal((await listening(first)).port, port);

@@ -32,8 +32,12 @@ describe('core: envFile', () => {
 
   it('`envFile` overrides the environment of the host, and `env` overrides `envFile`', async () => {
     writeFileSync(at('.env'), 'OF_FILE=file\nOF_ALL=file\nOF_BOTH=file\n');
-    await stage.edit({ a: fixture('raw', [], { envFile: '.env', env: { OF_ALL: 'env', OF_BOTH: 'env' } }) });
-    const seen = ['OF_HOST', 'OF_FILE', 'OF_BOTH', 'OF_ALL'].map((name) => stage.text('a', 'env', { name }));
+    await stage.edit({
+      a: fixture('raw', [], { envFile: '.env', env: { OF_ALL: 'env', OF_BOTH: 'env' } }),
+    });
+    const seen = ['OF_HOST', 'OF_FILE', 'OF_BOTH', 'OF_ALL'].map((name) =>
+      stage.text('a', 'env', { name }),
+    );
     assert.deepEqual(await Promise.all(seen), ['host', 'file', 'env', 'env']);
   });
 
@@ -50,7 +54,10 @@ describe('core: envFile', () => {
       'another process',
     );
     await serves(`${canary}-two`);
-    assert.doesNotMatch(stage.logs.text() + JSON.stringify(stage.host.snapshot), new RegExp(canary));
+    assert.doesNotMatch(
+      stage.logs.text() + JSON.stringify(stage.host.snapshot),
+      new RegExp(canary),
+    );
   });
 
   it('A missing `envFile` is a problem at its place, and the server starts once the file exists', async () => {
@@ -60,8 +67,15 @@ describe('core: envFile', () => {
     writeFileSync(at('.env'), 'NAME=there\n');
     await serves('there');
     rmSync(at('.env'));
-    await stage.until(({ problems }) => problems.some(({ code }) => code === 'env-file-unusable'), 'the problem');
-    assert.equal(await stage.text('a', 'env', { name: 'NAME' }), 'there', 'what served goes on (R3)');
+    await stage.until(
+      ({ problems }) => problems.some(({ code }) => code === 'env-file-unusable'),
+      'the problem',
+    );
+    assert.equal(
+      await stage.text('a', 'env', { name: 'NAME' }),
+      'there',
+      'what served goes on (R3)',
+    );
   });
 
   it('`envFile` cannot lead out of the folder or to a special file (S1a, S2)', async () => {
@@ -76,7 +90,10 @@ describe('core: envFile', () => {
     await refused('large.env', /larger than 64 KiB/);
     writeFileSync(at('blank.env'), '\n'.repeat(60_000));
     await refused('blank.env', /1000 blanks/);
-    assert.doesNotMatch(stage.logs.text() + JSON.stringify(stage.host.snapshot), new RegExp(canary));
+    assert.doesNotMatch(
+      stage.logs.text() + JSON.stringify(stage.host.snapshot),
+      new RegExp(canary),
+    );
   });
 
   posixIt('Windows has no such files in folders')(

@@ -1,15 +1,22 @@
 /**
- * Clients and servers of both eras in every mixture and over every transport (X8, G2, G4, G6). SDK 1.x and 2.x are on
- * either side of one gateway, and every toolset is renamed and leased. The tables below make the cells.
- * A lease needs two conversations. So in each mixture one client uses HTTP, and one uses stdio through the bridge of
- * `connect`. `cli/connect.test.ts` tests the bridge as a program.
+ * Clients and servers of both eras in every mixture and over every transport (X8, G2, G4, G6). SDK
+ * 1.x and 2.x are on either side of one gateway, and every toolset is renamed and leased. The
+ * tables below make the cells. A lease needs two conversations. So in each mixture one client uses
+ * HTTP, and one uses stdio through the bridge of `connect`. `cli/connect.test.ts` tests the bridge
+ * as a program.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { Client as ModernSdk, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import {
+  Client as ModernSdk,
+  StreamableHTTPClientTransport as ModernHttp,
+} from '@modelcontextprotocol/client';
 import { Client as LegacySdk } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Emitter, nextEvent, type Event } from '../../../src/core/base/events.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
@@ -36,7 +43,11 @@ interface Options {
 /** A client of the gateway, made with either SDK. */
 interface Peer {
   /** @param tool its original name */
-  call(tool: string, args?: Record<string, unknown>, options?: Options): Promise<{ text: string; isError: boolean }>;
+  call(
+    tool: string,
+    args?: Record<string, unknown>,
+    options?: Options,
+  ): Promise<{ text: string; isError: boolean }>;
   /** The original names of its listed tools. */
   names(): Promise<string[]>;
   readonly onDidHearOfChange: Event<void>;
@@ -62,7 +73,12 @@ const leased = ({ stage, id }: Pick<Cell, 'stage' | 'id'>): number =>
   stage.instances(id).filter(({ use }) => use.kind === 'leased').length;
 
 /** Waits for the notification of the change, then for the changed list. */
-async function changes(peer: Peer, change: () => Promise<unknown>, name: string, isThere: boolean): Promise<void> {
+async function changes(
+  peer: Peer,
+  change: () => Promise<unknown>,
+  name: string,
+  isThere: boolean,
+): Promise<void> {
   const heard = nextEvent(peer.onDidHearOfChange, () => true);
   await change();
   await within(heard, 'the change of the list');
@@ -85,7 +101,9 @@ const aspects: Readonly<Record<string, (cell: Cell) => Promise<void>>> = {
     const count = async (): Promise<number> => Number((await peer.call('cancelled')).text);
     const before = await count();
     const stop = new AbortController();
-    await assert.rejects(peer.call('hold', {}, { signal: stop.signal, onStep: () => stop.abort() }));
+    await assert.rejects(
+      peer.call('hold', {}, { signal: stop.signal, onStep: () => stop.abort() }),
+    );
     while ((await count()) !== before + 1);
   },
   question: async ({ peer }) => {
@@ -120,7 +138,11 @@ const aspects: Readonly<Record<string, (cell: Cell) => Promise<void>>> = {
 };
 
 /** Combinations outside the protocol, with reasons. */
-const impossible: readonly { readonly server: Era; readonly transport: Transport; readonly why: string }[] = [
+const impossible: readonly {
+  readonly server: Era;
+  readonly transport: Transport;
+  readonly why: string;
+}[] = [
   {
     server: 'modern',
     transport: 'sse',
@@ -137,7 +159,8 @@ const read = (result: unknown): { text: string; isError: boolean } => {
   const { content, isError = false } = result as { content: { text: string }[]; isError?: boolean };
   return { text: content[0]?.text ?? '', isError };
 };
-const nameOf = (id: string, tool: string): string => (tool.startsWith('mcp_') ? tool : `${id}_${tool}`);
+const nameOf = (id: string, tool: string): string =>
+  tool.startsWith('mcp_') ? tool : `${id}_${tool}`;
 const withoutPrefix = (id: string, tools: readonly { name: string }[]): string[] =>
   tools.map(({ name }) => name.replace(`${id}_`, ''));
 
@@ -148,7 +171,9 @@ function piped({ url, headers }: Address): Pipe {
   const token = headers['Authorization']?.replace('Bearer ', '') ?? '';
   const find = (): Promise<{ url: string; token: string }> => Promise.resolve({ url, token });
   return new Pipe((input, output, signal) =>
-    new Bridge({ input, output, find, clock: systemClock, log: silentLog, version: '1' }).run(signal),
+    new Bridge({ input, output, find, clock: systemClock, log: silentLog, version: '1' }).run(
+      signal,
+    ),
   );
 }
 
@@ -159,7 +184,9 @@ const open: Readonly<Record<Era, (stage: Stage, id: string, line: Line) => Promi
     const changed = new Emitter<void>();
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => accept(params.message));
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.fire());
-    const overHttp = new LegacyHttp(new URL(address.url), { requestInit: { headers: { ...address.headers } } });
+    const overHttp = new LegacyHttp(new URL(address.url), {
+      requestInit: { headers: { ...address.headers } },
+    });
     const transport = line === 'stdio' ? piped(address) : overHttp;
     await client.connect(transport as unknown as Parameters<LegacySdk['connect']>[0]);
     return {
@@ -168,7 +195,13 @@ const open: Readonly<Record<Era, (stage: Stage, id: string, line: Line) => Promi
           ...(signal && { signal }),
           ...(onStep && { onprogress: (step: { message?: string }) => onStep(step.message) }),
         };
-        return read(await client.callTool({ name: nameOf(id, tool), arguments: args }, undefined, options as object));
+        return read(
+          await client.callTool(
+            { name: nameOf(id, tool), arguments: args },
+            undefined,
+            options as object,
+          ),
+        );
       },
       names: async () => withoutPrefix(id, (await client.listTools()).tools),
       onDidHearOfChange: changed.event,
@@ -189,7 +222,9 @@ const open: Readonly<Record<Era, (stage: Stage, id: string, line: Line) => Promi
     client.setNotificationHandler('notifications/tools/list_changed', () => changed.fire());
     const own = new URL(`${url}/c/${randomBytes(16).toString('base64url')}`);
     await client.connect(
-      line === 'stdio' ? piped({ url, headers }) : new ModernHttp(own, { requestInit: { headers: { ...headers } } }),
+      line === 'stdio'
+        ? piped({ url, headers })
+        : new ModernHttp(own, { requestInit: { headers: { ...headers } } }),
     );
     await client.listen({ toolsListChanged: true });
     return {
@@ -198,7 +233,9 @@ const open: Readonly<Record<Era, (stage: Stage, id: string, line: Line) => Promi
           ...(signal && { signal }),
           ...(onStep && { onprogress: (step: { message?: string }) => onStep(step.message) }),
         };
-        return read(await client.callTool({ name: nameOf(id, tool), arguments: args }, options as object));
+        return read(
+          await client.callTool({ name: nameOf(id, tool), arguments: args }, options as object),
+        );
       },
       names: async () => withoutPrefix(id, (await client.listTools()).tools),
       onDidHearOfChange: changed.event,
@@ -274,7 +311,9 @@ describe('both eras in every mixture (X8)', function () {
         let peers: Readonly<Record<Line, Peer>>;
         let rest: Pick<Cell, 'stage' | 'id' | 'edit' | 'revive'>;
         before(async () => {
-          const [http, stdio] = await Promise.all(lines.map((line) => open[client](stage, id, line)));
+          const [http, stdio] = await Promise.all(
+            lines.map((line) => open[client](stage, id, line)),
+          );
           assert(http && stdio);
           peers = { http, stdio };
           const edit = async (rest: Entry): Promise<void> =>

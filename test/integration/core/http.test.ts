@@ -1,6 +1,6 @@
 /**
- * Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1). The corners of each transport have
- * tests in `connections`.
+ * Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1). The corners of each
+ * transport have tests in `connections`.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -36,7 +36,9 @@ describe('core: servers over HTTP', () => {
       const entry = (rest: Entry = {}): Entry => http(server.url, rest);
 
       it('An HTTP server publishes, filters, renames and answers an agent, and edits of the filter open no connection', async () => {
-        await stage.edit({ far: entry({ tools: { whitelist: ['echo', 'add'] }, transform: [{ prefix: 'far_' }] }) });
+        await stage.edit({
+          far: entry({ tools: { whitelist: ['echo', 'add'] }, transform: [{ prefix: 'far_' }] }),
+        });
         assert.deepEqual(stage.published(), ['far/far_echo', 'far/far_add']);
         assert.deepEqual(stage.problems(), []);
         const agent = await Agent.connect(stage, 'far');
@@ -60,12 +62,18 @@ describe('core: servers over HTTP', () => {
         assert.equal((await stage.result('far', 'content')).content.length, 6);
         assert.equal(await stage.failure('far', 'fail', { text: 'no' }), 'no');
         const thrown = await stage.outcome('far', 'throw', { code: -32042, text: 'not so' });
-        assert.deepEqual(thrown.kind === 'error' && [thrown.code, thrown.message], [-32042, 'not so']);
+        assert.deepEqual(thrown.kind === 'error' && [thrown.code, thrown.message], [
+          -32042,
+          'not so',
+        ]);
       });
 
       it('Time limits end a call over HTTP, and the next call succeeds', async () => {
         await stage.edit({ far: entry({ timeouts: { call: '300ms' } }) });
-        assert.match(await stage.failure('far', 'quiet', { ms: 60_000 }), /no sign of life for 0\.3 s/);
+        assert.match(
+          await stage.failure('far', 'quiet', { ms: 60_000 }),
+          /no sign of life for 0\.3 s/,
+        );
         assert.equal(await stage.text('far', 'echo', { text: 'next' }), 'next');
       });
 
@@ -74,7 +82,10 @@ describe('core: servers over HTTP', () => {
           await stage.edit({ far: entry() });
           const seen: number[] = [];
           const onProgress = ({ progress }: { progress: number }): void => void seen.push(progress);
-          assert.equal(await stage.text('far', 'slow', { ms: 50, steps: 5 }, { onProgress }), 'done');
+          assert.equal(
+            await stage.text('far', 'slow', { ms: 50, steps: 5 }, { onProgress }),
+            'done',
+          );
           assert.deepEqual(seen, [1, 2, 3, 4, 5]);
           const cancel = new AbortController();
           const options = { signal: cancel.signal, onProgress: () => cancel.abort() };
@@ -152,20 +163,32 @@ describe('core: servers over HTTP', () => {
     await stage.edit({ far: http(url, { headers }) });
     assert.deepEqual(stage.problems(), []);
     const seen = JSON.parse(await stage.text('far', 'headers')) as Record<string, string>;
-    assert.deepEqual([seen['authorization'], seen['x-client']], ['Bearer token-of-the-host', 'minds']);
+    assert.deepEqual(
+      [seen['authorization'], seen['x-client']],
+      ['Bearer token-of-the-host', 'minds'],
+    );
 
     const redirecting = await stage.http('http', '--redirect', 'other-origin');
     await stage.edit({ far: http(redirecting.url, { headers }) });
     // The previous definition goes on serving.
-    assert.ok(stage.host.snapshot.problems.some(({ message }) => /redirects to another origin/.test(message)));
-    await stage.edit({ far: http((await stage.http('http', '--redirect', 'same-origin')).url, { headers }) });
+    assert.ok(
+      stage.host.snapshot.problems.some(({ message }) =>
+        /redirects to another origin/.test(message),
+      ),
+    );
+    await stage.edit({
+      far: http((await stage.http('http', '--redirect', 'same-origin')).url, { headers }),
+    });
     const after = JSON.parse(await stage.text('far', 'headers')) as Record<string, string>;
     assert.equal(after['authorization'], 'Bearer token-of-the-host');
   });
 
   it('A call in flight over HTTP finishes while its server is removed', async () => {
     const { url } = await stage.http('http');
-    await stage.edit({ far: http(url), near: rawWith(['echo'], { transform: [{ prefix: 'n_' }] }) });
+    await stage.edit({
+      far: http(url),
+      near: rawWith(['echo'], { transform: [{ prefix: 'n_' }] }),
+    });
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const call = stage.text('far', 'slow', { ms: 500, steps: 10 }, { onProgress: () => begin() });
@@ -186,7 +209,11 @@ describe('core: servers over HTTP', () => {
         if (message.id === undefined) return void response.writeHead(202).end();
         const result =
           message.method === 'initialize'
-            ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'here', version: '1' } }
+            ? {
+                protocolVersion: '2025-06-18',
+                capabilities: { tools: {} },
+                serverInfo: { name: 'here', version: '1' },
+              }
             : { tools: [{ name: 'one', inputSchema: { type: 'object' } }] };
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));

@@ -1,4 +1,7 @@
-/** Clients of SDK 2.x, which try 2026-07-28 first, with shared and with leased toolsets (X8, G2, G3). */
+/**
+ * Clients of SDK 2.x, which try 2026-07-28 first, with shared and with leased toolsets (X8, G2,
+ * G3).
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
@@ -12,8 +15,13 @@ const version = '2026-07-28';
 
 async function connect(stage: Stage, toolset: string): Promise<Client> {
   const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
-  const client = new Client({ name: 'modern', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } }));
+  const client = new Client(
+    { name: 'modern', version: '1' },
+    { versionNegotiation: { mode: 'auto' } },
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } }),
+  );
   stage.onDispose(() => client.close());
   return client;
 }
@@ -24,7 +32,12 @@ interface Reply {
 }
 
 /** Posts a request unchanged. */
-async function post(stage: Stage, toolset: string, headers: Record<string, string>, body: object): Promise<Reply> {
+async function post(
+  stage: Stage,
+  toolset: string,
+  headers: Record<string, string>,
+  body: object,
+): Promise<Reply> {
   const { url, headers: own } = (await stage.gateway()).endpoint(toolset, 'plain');
   return await new Promise((resolve, reject) => {
     const all = {
@@ -73,11 +86,17 @@ describe('clients of the modern era (X8)', function () {
       const pid = await client.callTool({ name: 'my_pid', arguments: {} });
       assert.equal(pid.content[0]?.type, 'text');
       const [offered] = (await client.listPrompts()).prompts;
-      const prompt = await client.getPrompt({ name: offered?.name ?? '', arguments: { name: 'Ada' } });
+      const prompt = await client.getPrompt({
+        name: offered?.name ?? '',
+        arguments: { name: 'Ada' },
+      });
       assert.match(JSON.stringify(prompt.messages), /Ada/);
       const { contents } = await client.readResource({ uri: 'note://one' });
       assert.equal(contents.length, 1);
-      await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), /has no tool "nothing"/);
+      await assert.rejects(
+        client.callTool({ name: 'nothing', arguments: {} }),
+        /has no tool "nothing"/,
+      );
       assert.equal(stage.instances('s').length, 1);
     });
   }
@@ -86,7 +105,8 @@ describe('clients of the modern era (X8)', function () {
     await stage.edit({ s: fixture('modern', [], shared) });
     const client = await connect(stage, 's');
     const steps: unknown[] = [];
-    const onprogress = ({ message }: { message?: string | undefined }): void => void steps.push(message);
+    const onprogress = ({ message }: { message?: string | undefined }): void =>
+      void steps.push(message);
     await client.callTool({ name: 'steps', arguments: { count: 2 } }, { onprogress });
     assert.deepEqual(steps, ['step 1', 'step 2']);
     const stop = new AbortController();
@@ -100,13 +120,19 @@ describe('clients of the modern era (X8)', function () {
       count = content?.type === 'text' ? content.text : '';
     }
     const failed = await client.callTool({ name: 'fails', arguments: {} });
-    assert.deepEqual([failed.isError, failed.content], [true, [{ type: 'text', text: 'it failed' }]]);
+    assert.deepEqual(
+      [failed.isError, failed.content],
+      [true, [{ type: 'text', text: 'it failed' }]],
+    );
   });
 
   it('Modern clients may send notifications', async () => {
     await stage.edit({ s: fixture('modern', [], shared) });
     const client = await connect(stage, 's');
-    await client.notification({ method: 'notifications/progress', params: { progressToken: 1, progress: 1 } });
+    await client.notification({
+      method: 'notifications/progress',
+      params: { progressToken: 1, progress: 1 },
+    });
   });
 
   it('Modern clients receive changes of lists and resources on their own stream', async () => {
@@ -122,8 +148,13 @@ describe('clients of the modern era (X8)', function () {
       wake();
     };
     client.setNotificationHandler('notifications/tools/list_changed', () => hear('tools'));
-    client.setNotificationHandler('notifications/resources/updated', ({ params }) => hear(params.uri));
-    const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['note://one'] });
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
+      hear(params.uri),
+    );
+    const subscription = await client.listen({
+      toolsListChanged: true,
+      resourceSubscriptions: ['note://one'],
+    });
     await client.callTool({ name: 'add', arguments: { name: 'another' } });
     await until('tools');
     assert((await client.listTools()).tools.some(({ name }) => name === 'another'));
@@ -140,7 +171,10 @@ describe('clients of the modern era (X8)', function () {
   });
 
   it('Modern clients may cache a read as long as the server says, but no list and no read of a leased instance', async () => {
-    await stage.edit({ s: fixture('modern', ['--ttl', '5000'], shared), leased: fixture('modern') });
+    await stage.edit({
+      s: fixture('modern', ['--ttl', '5000'], shared),
+      leased: fixture('modern'),
+    });
     const hints = async (client: ModernClient, method: string, params = {}): Promise<unknown[]> => {
       const { result } = await client.request(method, params);
       return [result?.['ttlMs'], result?.['cacheScope']];
@@ -148,7 +182,9 @@ describe('clients of the modern era (X8)', function () {
     const one = { uri: 'note://one' };
     const client = await ModernClient.open(stage, 's');
     assert.deepEqual(await hints(client, 'resources/read', one), [5000, 'public']);
-    const own = await ModernClient.open(stage, 'leased', { address: randomBytes(16).toString('base64url') });
+    const own = await ModernClient.open(stage, 'leased', {
+      address: randomBytes(16).toString('base64url'),
+    });
     assert.deepEqual(await hints(own, 'resources/read', one), [0, 'private']);
     for (const what of [
       'server/discover',
@@ -196,7 +232,11 @@ describe('clients of the modern era (X8)', function () {
     await stage.edit({ s: fixture('raw', [], shared) });
     const params = { name: 'echo', arguments: {}, _meta: meta };
     const call = { method: 'tools/call', params };
-    const codeOf = async (headers: Record<string, string>, body: object, toolset = 's'): Promise<[number, number]> => {
+    const codeOf = async (
+      headers: Record<string, string>,
+      body: object,
+      toolset = 's',
+    ): Promise<[number, number]> => {
       const { status, body: text } = await post(stage, toolset, headers, body);
       const [json = ''] = /\{.*\}/s.exec(text) ?? [];
       return [status, (JSON.parse(json) as { error: { code: number } }).error.code];
@@ -214,15 +254,24 @@ describe('clients of the modern era (X8)', function () {
       ['initialize', 's'],
       ['prompts/list', 'mcp_admin'],
     ] as const)
-      assert.deepEqual(await codeOf(says(method), { method, params: { _meta: meta } }, toolset), [404, -32601]);
+      assert.deepEqual(
+        await codeOf(says(method), { method, params: { _meta: meta } }, toolset),
+        [404, -32601],
+      );
     await stage.edit({ s: fixture('modern', [], { ...shared, transform: [{ prefix: 'my_' }] }) });
-    const region = { ...call, params: { ...params, name: 'my_region', arguments: { region: 'north' } } };
+    const region = {
+      ...call,
+      params: { ...params, name: 'my_region', arguments: { region: 'north' } },
+    };
     const said = says('tools/call', 'my_region');
     assert.deepEqual(await codeOf(said, region), [400, -32020]);
     assert.deepEqual(await codeOf({ ...said, 'mcp-param-region': 'south' }, region), [400, -32020]);
     const { body } = await post(stage, 's', { ...said, 'mcp-param-region': 'north' }, region);
     assert.match(body, /"resultType":"complete"/);
-    const asked = { ...call, params: { ...params, name: 'my_elicit', arguments: { message: 'Who?' } } };
+    const asked = {
+      ...call,
+      params: { ...params, name: 'my_elicit', arguments: { message: 'Who?' } },
+    };
     assert.deepEqual(await codeOf(says('tools/call', 'my_elicit'), asked), [400, -32021]);
     const later = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
     assert.deepEqual(

@@ -22,8 +22,13 @@ describe('modern conversations (G3)', function () {
     await stage.edit({ s: rawWith(['count', 'pid']) });
     const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
     const connect = async (): Promise<Client> => {
-      const client = new Client({ name: 'both', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+      const client = new Client(
+        { name: 'both', version: '1' },
+        { versionNegotiation: { mode: 'auto' } },
+      );
+      const transport = new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers: { ...headers } },
+      });
       await client.connect(transport);
       stage.onDispose(() => client.close());
       return client;
@@ -31,7 +36,9 @@ describe('modern conversations (G3)', function () {
     // Both are refused before one has begun a session.
     const [one, two] = await Promise.all([connect(), connect()]);
     assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
-    const pids = await Promise.all([one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })));
+    const pids = await Promise.all(
+      [one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })),
+    );
     assert.notDeepEqual(pids[0]?.content[0], pids[1]?.content[0]);
   });
 
@@ -44,7 +51,10 @@ describe('modern conversations (G3)', function () {
     assert.equal(await first.text('my_count'), '1');
     assert.equal(await second.text('my_count'), '1');
     assert.equal(await first.text('my_count'), '2');
-    const again = await ModernClient.open(stage, 's', { address: one, name: 'another program of the conversation' });
+    const again = await ModernClient.open(stage, 's', {
+      address: one,
+      name: 'another program of the conversation',
+    });
     assert.equal(await again.text('my_count'), '3');
     await first.call('mcp_release_s');
     assert.equal(await first.text('my_count'), '1');
@@ -60,12 +70,21 @@ describe('modern conversations (G3)', function () {
     const own = address();
     const modern = await ModernClient.open(stage, 's', { address: own });
     assert.equal(await modern.text('count'), '1');
-    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } };
+    const initialize = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'old', version: '1' },
+    };
     const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize };
     const begun = await modern.send('POST', {}, JSON.stringify(body));
     const session = String(begun.headers['mcp-session-id']);
     begun.resume();
-    const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'count', arguments: {} } };
+    const call = {
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'count', arguments: {} },
+    };
     const answer = await modern.send('POST', { 'mcp-session-id': session }, JSON.stringify(call));
     const [text = ''] = (await answer.setEncoding('utf8').toArray()) as string[];
     assert.match(text, /"text":"1"/);
@@ -77,7 +96,8 @@ describe('modern conversations (G3)', function () {
     const [one, two] = [randomUUID(), randomUUID()];
     const client = await ModernClient.open(stage, 's', { name: codex });
     assert.equal((await client.request('server/discover')).status, 200);
-    const count = (threadId: string): Promise<string> => client.text('count', {}, { meta: { threadId } });
+    const count = (threadId: string): Promise<string> =>
+      client.text('count', {}, { meta: { threadId } });
     assert.deepEqual([await count(one), await count(two), await count(one)], ['1', '1', '2']);
     const unnamed = await client.call('count');
     assert.match(unnamed.error?.message ?? '', /does not say which conversation/);
@@ -86,11 +106,17 @@ describe('modern conversations (G3)', function () {
     const session = await SessionClient.open(stage, 's', { name: codex });
     const inSession = async (threadId?: string): Promise<string> => {
       const params = { name: 'count', arguments: {}, ...(threadId && { _meta: { threadId } }) };
-      const result = await session.client.request({ method: 'tools/call', params }, CallToolResultSchema);
+      const result = await session.client.request(
+        { method: 'tools/call', params },
+        CallToolResultSchema,
+      );
       const [part] = result.content;
       return part?.type === 'text' ? part.text : '';
     };
-    assert.deepEqual([await inSession(one), await inSession(), await inSession(two)], ['1', '2', '1']);
+    assert.deepEqual(
+      [await inSession(one), await inSession(), await inSession(two)],
+      ['1', '2', '1'],
+    );
     assert.deepEqual([await inSession(one), await inSession(two)], ['3', '2']);
     await assert.rejects(inSession(), /does not say which one/);
     const before = stage.instances('s').length;
@@ -183,7 +209,11 @@ describe('modern conversations (G3)', function () {
       stage.onDispose(() => Promise.resolve(stop.abort()));
       const notifications = { toolsListChanged: true, resourceSubscriptions: ['note://one'] };
       void client
-        .request('subscriptions/listen', { notifications }, { onTold, signal: stop.signal, isLong: true })
+        .request(
+          'subscriptions/listen',
+          { notifications },
+          { onTold, signal: stop.signal, isLong: true },
+        )
         .catch(() => {});
       const until = async (what: string): Promise<void> => {
         while (!told.includes(what)) await new Promise<void>((resolve) => (wake = resolve));

@@ -1,6 +1,6 @@
 /**
- * Questions from servers of either era to clients of 2026-07-28 during a call (G4, X8). The call is parked and goes
- * on with the answers. It is never sent twice, and no answer reaches another call.
+ * Questions from servers of either era to clients of 2026-07-28 during a call (G4, X8). The call is
+ * parked and goes on with the answers. It is never sent twice, and no answer reaches another call.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -13,21 +13,30 @@ import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const shared = { 'truely-stateless': true, transform: [{ prefix: 'shared_' }] };
 const able = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } };
-const accepted = (answer: string): string => JSON.stringify({ action: 'accept', content: { answer } });
+const accepted = (answer: string): string =>
+  JSON.stringify({ action: 'accept', content: { answer } });
 
 interface Asked {
   readonly state: string;
   /** The keys and contents of the questions. */
-  readonly questions: readonly (readonly [string, { readonly method: string; readonly params?: object }])[];
+  readonly questions: readonly (readonly [
+    string,
+    { readonly method: string; readonly params?: object },
+  ])[];
 }
 
 function asked({ result }: Message): Asked {
   assert.equal(result?.['resultType'], 'input_required', JSON.stringify(result));
-  const questions = Object.entries(result['inputRequests'] as Record<string, { method: string; params?: object }>);
+  const questions = Object.entries(
+    result['inputRequests'] as Record<string, { method: string; params?: object }>,
+  );
   return { state: String(result['requestState']), questions };
 }
 
-function answers({ state, questions }: Asked, answer: string): { more: Readonly<Record<string, unknown>> } {
+function answers(
+  { state, questions }: Asked,
+  answer: string,
+): { more: Readonly<Record<string, unknown>> } {
   const response = { action: 'accept', content: { answer } };
   const inputResponses = Object.fromEntries(questions.map(([key]) => [key, response]));
   return { more: { requestState: state, inputResponses } };
@@ -38,7 +47,11 @@ describe('questions to clients of the modern era (G4)', function () {
   let stage: Stage;
   let client: ModernClient;
   const open = (name = 'modern'): Promise<ModernClient> =>
-    ModernClient.open(stage, 's', { name, capabilities: able, address: randomBytes(16).toString('base64url') });
+    ModernClient.open(stage, 's', {
+      name,
+      capabilities: able,
+      address: randomBytes(16).toString('base64url'),
+    });
   beforeEach(async () => {
     stage = await startStage();
     await stage.edit({ s: fixture('features') });
@@ -53,7 +66,8 @@ describe('questions to clients of the modern era (G4)', function () {
       { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: able },
     );
     sdk.setRequestHandler('elicitation/create', ({ params }) => {
-      const content = params.mode === 'url' ? {} : { content: { answer: `sdk: ${params.message}` } };
+      const content =
+        params.mode === 'url' ? {} : { content: { answer: `sdk: ${params.message}` } };
       return { action: 'accept', ...content };
     });
     sdk.setRequestHandler('sampling/createMessage', ({ params }) => {
@@ -62,7 +76,9 @@ describe('questions to clients of the modern era (G4)', function () {
     });
     sdk.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///sdk' }] }));
     const own = new URL(`${url}/c/${randomBytes(16).toString('base64url')}`);
-    await sdk.connect(new StreamableHTTPClientTransport(own, { requestInit: { headers: { ...headers } } }));
+    await sdk.connect(
+      new StreamableHTTPClientTransport(own, { requestInit: { headers: { ...headers } } }),
+    );
     stage.onDispose(() => sdk.close());
     return sdk;
   };
@@ -80,7 +96,8 @@ describe('questions to clients of the modern era (G4)', function () {
         const sdk = await everySdkClient(toolset);
         assert.equal(sdk.getProtocolEra(), 'modern');
         const text = async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
-          const [part] = (await sdk.callTool({ name: `${prefix}${name}`, arguments: args })).content;
+          const [part] = (await sdk.callTool({ name: `${prefix}${name}`, arguments: args }))
+            .content;
           return part?.type === 'text' ? part.text : '';
         };
         assert.match(
@@ -96,9 +113,14 @@ describe('questions to clients of the modern era (G4)', function () {
 
   it('Questions of a modern server pass one after another, and the gateway keeps its request state', async () => {
     await stage.edit({ s: fixture('modern') });
-    const respond = (from: Message, content: object): { more: Readonly<Record<string, unknown>> } => {
+    const respond = (
+      from: Message,
+      content: object,
+    ): { more: Readonly<Record<string, unknown>> } => {
       const { state, questions } = asked(from);
-      const inputResponses = Object.fromEntries(questions.map(([key]) => [key, { action: 'accept', content }]));
+      const inputResponses = Object.fromEntries(
+        questions.map(([key]) => [key, { action: 'accept', content }]),
+      );
       return { more: { requestState: state, inputResponses } };
     };
     const first = await client.call('twice');
@@ -119,7 +141,10 @@ describe('questions to clients of the modern era (G4)', function () {
     const empty = { more: { requestState: first.state, inputResponses: {} } };
     const second = asked(await client.call('elicit', { message: 'Who?' }, empty));
     assert.deepEqual(second.questions, first.questions);
-    assert.equal(await client.text('elicit', { message: 'Who?' }, answers(second, 'me')), accepted('me'));
+    assert.equal(
+      await client.text('elicit', { message: 'Who?' }, answers(second, 'me')),
+      accepted('me'),
+    );
     const received = await client.text('received');
     assert.equal(received.match(/"name":"elicit"/g)?.length, 1);
     assert.doesNotMatch(received, /requestState|inputResponses/);
@@ -139,7 +164,10 @@ describe('questions to clients of the modern era (G4)', function () {
     await refused(client, { message: 'Who?' }, answers({ ...call, state: forged }, 'forged'));
     await refused(client, { message: 'Who?' }, { more: { inputResponses: {} } });
     await refused(client, { message: 'Who?' }, { more: { requestState: 5 } });
-    assert.equal(await client.text('elicit', { message: 'Who?' }, answers(call, 'me')), accepted('me'));
+    assert.equal(
+      await client.text('elicit', { message: 'Who?' }, answers(call, 'me')),
+      accepted('me'),
+    );
     await refused(client, { message: 'Who?' }, answers(call, 'again'));
     assert.equal((await client.text('received')).match(/"name":"elicit"/g)?.length, 1);
   });
@@ -158,7 +186,10 @@ describe('questions to clients of the modern era (G4)', function () {
     const call = asked(await client.call('elicit', { message: 'Who?' }));
     const [instance] = stage.instances('s').filter(({ use }) => use.kind === 'leased');
     process.kill(instance?.pid ?? 0, 'SIGKILL');
-    await stage.until(() => !stage.instances('s').some(({ pid }) => pid === instance?.pid), 'its death');
+    await stage.until(
+      () => !stage.instances('s').some(({ pid }) => pid === instance?.pid),
+      'its death',
+    );
     const lost = await client.call('elicit', { message: 'Who?' }, answers(call, 'me'));
     assert.equal(lost.result?.['isError'], true);
     assert.match(textIn(lost), /unknown/i);
@@ -181,7 +212,10 @@ describe('questions to clients of the modern era (G4)', function () {
     await third.text('received');
     const lost = await first.call('elicit', { message: 'Who?' }, answers(longest, 'me'));
     assert.match(textIn(lost), /unknown.*another conversation needed the room/);
-    assert.equal(await second.text('elicit', { message: 'Who?' }, answers(shorter, 'me')), accepted('me'));
+    assert.equal(
+      await second.text('elicit', { message: 'Who?' }, answers(shorter, 'me')),
+      accepted('me'),
+    );
   });
 
   it('A call that waits for a vanished client keeps nothing of its conversation (L2a)', async () => {
@@ -199,7 +233,10 @@ describe('questions to clients of the modern era (G4)', function () {
     clock.leap(45_000);
     await within(drains, 'the end of the lease');
     clock.leap(30_000);
-    await stage.until(() => !stage.instances('s').some(({ use }) => use.kind === 'leased'), 'the end of the instance');
+    await stage.until(
+      () => !stage.instances('s').some(({ use }) => use.kind === 'leased'),
+      'the end of the instance',
+    );
   });
 
   it('A client cancels a call by closing its stream', async () => {
@@ -208,7 +245,11 @@ describe('questions to clients of the modern era (G4)', function () {
     const held = client.call(
       'hold',
       {},
-      { signal: stop.signal, meta: { 'io.modelcontextprotocol/logLevel': 'debug' }, onTold: () => stop.abort() },
+      {
+        signal: stop.signal,
+        meta: { 'io.modelcontextprotocol/logLevel': 'debug' },
+        onTold: () => stop.abort(),
+      },
     );
     await assert.rejects(held);
     while ((await client.text('cancelled')) !== '1') await new Promise(setImmediate);
@@ -228,7 +269,10 @@ describe('questions to clients of the modern era (G4)', function () {
     const refused = await client.call('require_url', { id: 'e2' }, { more });
     assert.deepEqual(refused.error?.message, 'A page that the call needs was not opened.');
     const address = randomBytes(16).toString('base64url');
-    const poor = await ModernClient.open(stage, 's', { address, capabilities: { elicitation: { form: {} } } });
+    const poor = await ModernClient.open(stage, 's', {
+      address,
+      capabilities: { elicitation: { form: {} } },
+    });
     // A start may take a second, so the status is already reported.
     await poor.text('pid');
     const unable = await poor.call('require_url', { id: 'e3' });
@@ -246,13 +290,20 @@ describe('questions to clients of the modern era (G4)', function () {
   });
 
   it('A client without declared capabilities gets no question', async () => {
-    const poor = await ModernClient.open(stage, 's', { address: randomBytes(16).toString('base64url') });
-    assert.match(await poor.text('elicit', { message: 'Who?' }), /does not support|has not declared/);
+    const poor = await ModernClient.open(stage, 's', {
+      address: randomBytes(16).toString('base64url'),
+    });
+    assert.match(
+      await poor.text('elicit', { message: 'Who?' }),
+      /does not support|has not declared/,
+    );
   });
 
   it('Progress after the answers uses the token of the second POST', async () => {
     await stage.edit({ s: fixture('modern') });
-    const first = asked(await client.call('elicit', { message: 'Who?' }, { meta: { progressToken: 'first' } }));
+    const first = asked(
+      await client.call('elicit', { message: 'Who?' }, { meta: { progressToken: 'first' } }),
+    );
     const second = await client.call(
       'elicit',
       { message: 'Who?' },

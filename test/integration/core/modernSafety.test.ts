@@ -1,6 +1,7 @@
 /**
- * The limits for servers, tools and secrets hold for requests of 2026-07-28 as for all others, however a conversation
- * is identified: by an address, by the name of a thread, or not at all (S1, S3, S4, E4, G4).
+ * The limits for servers, tools and secrets hold for requests of 2026-07-28 as for all others,
+ * however a conversation is identified: by an address, by the name of a thread, or not at all (S1,
+ * S3, S4, E4, G4).
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -54,7 +55,11 @@ describe('requests of the modern era are kept in check', function () {
 
   const servers = (rest: object = {}): Parameters<Stage['edit']>[0] => ({
     s: fixture('modern', [], { ...rest, transform: [{ prefix: 'my_' }] }),
-    shared: fixture('modern', [], { ...rest, 'truely-stateless': true, transform: [{ prefix: 'shared_my_' }] }),
+    shared: fixture('modern', [], {
+      ...rest,
+      'truely-stateless': true,
+      transform: [{ prefix: 'shared_my_' }],
+    }),
   });
 
   for (const [how, open] of Object.entries(conversations)) {
@@ -63,7 +68,9 @@ describe('requests of the modern era are kept in check', function () {
       let answer: CallAnswer = 'no';
       stage = await startStage({
         toolPermissions: {
-          settings: () => [{ echo: 'deny', my_pid: 'ask', shared_my_pid: 'ask', elicit: 'ask', steps: 'ask' }],
+          settings: () => [
+            { echo: 'deny', my_pid: 'ask', shared_my_pid: 'ask', elicit: 'ask', steps: 'ask' },
+          ],
           ask: ({ tool }) => {
             asked.push(tool.replace('shared_', ''));
             return Promise.resolve(answer);
@@ -78,7 +85,10 @@ describe('requests of the modern era are kept in check', function () {
         assert.match(JSON.stringify(denied), /no tool|has no/i);
       }
       assert.match(textIn(await call('my_pid')), /the person did not allow this call/);
-      assert.match(textIn(await call('my_elicit', { message: 'Who?' })), /the person did not allow/);
+      assert.match(
+        textIn(await call('my_elicit', { message: 'Who?' })),
+        /the person did not allow/,
+      );
       assert.deepEqual(asked.splice(0), ['my_pid', 'my_elicit']);
       answer = 'once';
       const state = stateIn(await call('my_elicit', { message: 'Who?' }));
@@ -88,7 +98,10 @@ describe('requests of the modern era are kept in check', function () {
         ['my_echo', { text: 'was called' }],
         ['my_elicit', { message: 'Another?' }],
       ] as const) {
-        assert.match(JSON.stringify(await call(tool, args, answered(state))), /No call has|no tool|has no/i);
+        assert.match(
+          JSON.stringify(await call(tool, args, answered(state))),
+          /No call has|no tool|has no/i,
+        );
       }
       assert.deepEqual(asked.splice(0), ['my_elicit'], 'and nobody was asked about those');
       const done = await call('my_elicit', { message: 'Who?' }, answered(state));
@@ -101,11 +114,15 @@ describe('requests of the modern era are kept in check', function () {
       stage = await startStage({ approvals });
       const running = stage.edit(servers());
       await stage.until(
-        ({ servers: all }) => all.length > 1 && all.every(({ approval }) => approval.kind === 'pending'),
+        ({ servers: all }) =>
+          all.length > 1 && all.every(({ approval }) => approval.kind === 'pending'),
       );
       const tryAll = async (): Promise<void> => {
         for (const toolset of ['s', 'shared']) {
-          const client = await ModernClient.open(stage, toolset, { address: address(), capabilities });
+          const client = await ModernClient.open(stage, toolset, {
+            address: address(),
+            capabilities,
+          });
           await client.request('server/discover');
           const { result } = await client.request('tools/list');
           assert.doesNotMatch(JSON.stringify(result), /my_pid/);
@@ -113,7 +130,10 @@ describe('requests of the modern era are kept in check', function () {
             assert.doesNotMatch(textIn(await client.call(tool)), /^\d+$/);
           }
           await client.request('resources/read', { uri: 'note://one' });
-          await client.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: {} });
+          await client.request('completion/complete', {
+            ref: { type: 'ref/prompt', name: 'greet' },
+            argument: {},
+          });
         }
       };
       await tryAll();
@@ -130,7 +150,10 @@ describe('requests of the modern era are kept in check', function () {
       await stage.until(() => stage.toolsets().length === 0, 'the end of the toolsets');
       const late = await call('my_elicit', { message: 'Who?' }, answered(state));
       assert.doesNotMatch(textIn(late), /"action":"accept"/);
-      await stage.until(({ servers: all }) => all.every(({ instances }) => instances.length === 0), 'the end of all');
+      await stage.until(
+        ({ servers: all }) => all.every(({ instances }) => instances.length === 0),
+        'the end of all',
+      );
       await tryAll();
       assert.deepEqual(stage.instances('s').concat(stage.instances('shared')), []);
     });
@@ -145,17 +168,26 @@ describe('requests of the modern era are kept in check', function () {
       await stage.edit(servers());
       const call = await open(stage);
       assert.equal(textIn(await call('my_add', { name: 'later' })), 'added');
-      await stage.until(({ problems }) => problems.some(({ code }) => code === 'tools-changed'), 'the mark');
+      await stage.until(
+        ({ problems }) => problems.some(({ code }) => code === 'tools-changed'),
+        'the mark',
+      );
       assert.doesNotMatch(textIn(await call('my_later')), /^later$/);
       offerReview.dispose();
     });
 
     it(`No secret gets into logs and status if a conversation is identified ${how} (E4)`, async () => {
       stage = await startStage({ trace: true, env: { HOST_SECRET: canary('host') } });
-      await stage.edit(servers({ env: { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' } } }));
+      await stage.edit(
+        servers({ env: { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' } } }),
+      );
       const call = await open(stage);
       for (const secret of [canary('literal'), canary('host')]) {
-        assert.equal(textIn(await call('my_echo', { text: secret })), secret, 'the agent gets what the tool says');
+        assert.equal(
+          textIn(await call('my_echo', { text: secret })),
+          secret,
+          'the agent gets what the tool says',
+        );
         await call('my_log', { text: secret });
         const first = stateIn(await call('my_twice'));
         const inputResponses = { name: { action: 'accept', content: { name: secret } } };

@@ -31,14 +31,19 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
         elicit: ({ message }) => ({ action: 'accept', content: { answer: message } }),
       });
       const names = async (): Promise<string[]> =>
-        (await session.client.listTools()).tools.map(({ name }) => name).filter((name) => !name.includes('release'));
+        (await session.client.listTools()).tools
+          .map(({ name }) => name)
+          .filter((name) => !name.includes('release'));
       assert.deepEqual(await names(), ['my_echo', 'my_pid', 'my_elicit', 'my_region']);
       assert.equal(await session.text('my_echo', { text: 'hello' }), 'hello');
       assert.equal(
         await session.text('my_elicit', { message: 'Who?' }),
         '{"action":"accept","content":{"answer":"Who?"}}',
       );
-      const headers = JSON.parse(await session.text('my_region', { region: 'north' })) as Record<string, string>;
+      const headers = JSON.parse(await session.text('my_region', { region: 'north' })) as Record<
+        string,
+        string
+      >;
       if (transport === 'http') assert.equal(headers['mcp-name'], 'region');
       await stage.edit({ m: await entry({ tools, transform: [{ prefix: 'your_' }] }) });
       assert.deepEqual(await names(), ['your_echo', 'your_pid', 'your_elicit', 'your_region']);
@@ -55,7 +60,10 @@ describe('subscriptions of a client (G4, X8)', () => {
   async function exchanged(stage: Stage, pid: () => Promise<string>): Promise<void> {
     const before = await pid();
     process.kill(Number(before), 'SIGKILL');
-    await stage.until(() => !stage.instances('s').some((instance) => instance.pid === Number(before)), 'its end');
+    await stage.until(
+      () => !stage.instances('s').some((instance) => instance.pid === Number(before)),
+      'its end',
+    );
     assert.notEqual(await pid(), before);
   }
 
@@ -73,7 +81,9 @@ describe('subscriptions of a client (G4, X8)', () => {
         for (void told.then(() => (isTold = true)); !isTold;) await old.text('touch', { uri });
         assert.deepEqual(await told, { uri });
         const own = randomBytes(16).toString('base64url');
-        const client = await ModernClient.open(stage, 's', { ...(use === 'leased' && { address: own }) });
+        const client = await ModernClient.open(stage, 's', {
+          ...(use === 'leased' && { address: own }),
+        });
         const updates = new Emitter<void>();
         let count = 0;
         const onTold = (method: string): void => {
@@ -88,7 +98,9 @@ describe('subscriptions of a client (G4, X8)', () => {
         const notifications = { resourceSubscriptions: [uri] };
         const options = { onTold, signal: stop.signal, isLong: true };
         const heard = nextEvent(updates.event, () => true);
-        const listening = client.request('subscriptions/listen', { notifications }, options).catch(() => undefined);
+        const listening = client
+          .request('subscriptions/listen', { notifications }, options)
+          .catch(() => undefined);
         await heard;
         await more();
         await exchanged(stage, () => client.text('pid'));

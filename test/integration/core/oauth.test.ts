@@ -49,7 +49,12 @@ describe('core: servers that want a sign-in', () => {
 
   it('A program signs in with its secret, a person at the registered port, and no view shows the secret', async () => {
     const redirectPort = await freePort();
-    const { url } = await stage.http('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
+    const { url } = await stage.http(
+      'oauth',
+      '--no-registration',
+      '--redirect-port',
+      `${redirectPort}`,
+    );
     stage.env['PROGRAM_SECRET'] = 'secret-of-the-program';
     const clientSecret = { env: 'PROGRAM_SECRET' };
     const issuer = await issuerOf(url);
@@ -60,14 +65,18 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(browser.shown, []);
     stage.env['PROGRAM_SECRET'] = 'another-secret-of-it';
     await stage.edit({ far: http(url, { oauth: { ...program, clientId: 'stranger' } }) });
-    assert.match(stage.problem('sign-in-needed').message, /gave no token to stranger: invalid_client/);
+    assert.match(
+      stage.problem('sign-in-needed').message,
+      /gave no token to stranger: invalid_client/,
+    );
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write'], 'what served goes on');
     const known = { clientId: 'known', redirectPort, scopes: ['files:write'] };
     await stage.edit({ far: http(url, { oauth: known }) });
     await signIn('far');
     assert.equal(await stage.text('far', 'whoami'), 'ada files:write');
     const seen = `${stage.logs.text()}\n${JSON.stringify(stage.host.snapshot)}`;
-    for (const secret of ['secret-of-the-program', 'another-secret-of-it']) assert.ok(!seen.includes(secret), secret);
+    for (const secret of ['secret-of-the-program', 'another-secret-of-it'])
+      assert.ok(!seen.includes(secret), secret);
   });
 
   it('A program prints the client secret at each start, and a failure is reported at its place', async () => {
@@ -111,10 +120,16 @@ describe('core: servers that want a sign-in', () => {
     await signIn('far');
     await control(url, 'end-all');
     await stage.outcome('far', 'whoami', {}, { conversation: 'first' });
-    assert.match(await stage.failure('far', 'whoami', {}, { conversation: 'second' }), /needs a sign-in/);
+    assert.match(
+      await stage.failure('far', 'whoami', {}, { conversation: 'second' }),
+      /needs a sign-in/,
+    );
     await stage.untilState('far', 'signInNeeded');
     await signIn('far');
-    assert.equal(await stage.text('far', 'whoami', {}, { conversation: 'second' }), 'ada files:read');
+    assert.equal(
+      await stage.text('far', 'whoami', {}, { conversation: 'second' }),
+      'ada files:read',
+    );
     await stage.until(({ problems }) => problems.length === 0, 'no problem');
     assert.equal(stage.server('far').state.kind, 'running');
   });
@@ -123,7 +138,10 @@ describe('core: servers that want a sign-in', () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url) });
     await signIn('far');
-    assert.match(JSON.stringify(await stage.outcome('far', 'write')), /needs more rights: files:write/);
+    assert.match(
+      JSON.stringify(await stage.outcome('far', 'write')),
+      /needs more rights: files:write/,
+    );
     await stage.until(({ problems }) => problems.length > 0, 'a problem');
     assert.deepEqual(
       [stage.problem('sign-in-needed').severity, stage.server('far').state.kind],

@@ -22,7 +22,8 @@ describe('texts of approved offers', () => {
     assert.deepEqual([...(await offerTextsIn(below).read(one))], [['tool x', kept('one')]]);
     assert.deepEqual([...(await offerTextsIn(below).read(other))], []);
     assert.deepEqual(await readdir(below), [`${one}.json`]);
-    if (process.platform !== 'win32') assert.equal((await stat(path.join(below, `${one}.json`))).mode & 0o777, 0o600);
+    if (process.platform !== 'win32')
+      assert.equal((await stat(path.join(below, `${one}.json`))).mode & 0o777, 0o600);
   });
 
   it('Approved texts are deleted with their launch', async () => {
@@ -38,7 +39,14 @@ describe('texts of approved offers', () => {
     const texts = offerTextsIn(path.join(folder, 'in'));
     await texts.write('../out', new Map([['tool x', kept('one')]]));
     assert.deepEqual(await readdir(folder), []);
-    for (const content of ['', '{', '3', '[[1,2]]', '[["tool x",{"print":[],"text":[["a"]]}]]', 'null']) {
+    for (const content of [
+      '',
+      '{',
+      '3',
+      '[[1,2]]',
+      '[["tool x",{"print":[],"text":[["a"]]}]]',
+      'null',
+    ]) {
       await writeFile(path.join(folder, `${one}.json`), content);
       assert.equal((await offerTextsIn(folder).read(one)).size, 0);
     }

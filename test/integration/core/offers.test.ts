@@ -1,4 +1,7 @@
-/** Prompts, resources, completions and log messages from a real server through the gateway (G4, C1, R6). */
+/**
+ * Prompts, resources, completions and log messages from a real server through the gateway (G4, C1,
+ * R6).
+ */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
@@ -33,8 +36,12 @@ describe('what servers offer besides tools (G4)', () => {
     const session = await SessionClient.open(stage, 's');
     const { client } = session;
     const uri = 'note://one';
-    const greeting = { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'Al' } } as const;
-    const names = async (): Promise<string[]> => (await client.listPrompts()).prompts.map(({ name }) => name);
+    const greeting = {
+      ref: { type: 'ref/prompt', name: 'greet' },
+      argument: { name: 'name', value: 'Al' },
+    } as const;
+    const names = async (): Promise<string[]> =>
+      (await client.listPrompts()).prompts.map(({ name }) => name);
     const hasNone = async (): Promise<void> => {
       assert.deepEqual(await names(), []);
       assert.deepEqual((await client.listResources()).resources, []);
@@ -65,7 +72,9 @@ describe('what servers offer besides tools (G4)', () => {
 
   it('Prompts have every field, and clients get them by their transformed names', async () => {
     await stage.edit({
-      s: fixture('features', [], { prompts: { blacklist: ['plan'], transform: [{ prefix: 'my_' }] } }),
+      s: fixture('features', [], {
+        prompts: { blacklist: ['plan'], transform: [{ prefix: 'my_' }] },
+      }),
     });
     const { client } = await SessionClient.open(stage, 's');
     const { prompts } = await client.listPrompts();
@@ -80,9 +89,13 @@ describe('what servers offer besides tools (G4)', () => {
       },
     ]);
     const got = await client.getPrompt({ name: 'my_greet', arguments: { name: 'Ada' } });
-    assert.equal(got.messages[0]?.content.type === 'text' && got.messages[0].content.text, 'greet {"name":"Ada"}');
+    assert.equal(
+      got.messages[0]?.content.type === 'text' && got.messages[0].content.text,
+      'greet {"name":"Ada"}',
+    );
     assert.deepEqual(got._meta, { shade: 'green' });
-    for (const name of ['greet', 'my_plan', 'plan']) await assert.rejects(client.getPrompt({ name }), { code: -32602 });
+    for (const name of ['greet', 'my_plan', 'plan'])
+      await assert.rejects(client.getPrompt({ name }), { code: -32602 });
     const { completion } = await client.complete({
       ref: { type: 'ref/prompt', name: 'my_greet' },
       argument: { name: 'name', value: 'A' },
@@ -97,7 +110,9 @@ describe('what servers offer besides tools (G4)', () => {
   it('A URI filter applies to resources and templates, also to a read of an unlisted resource', async () => {
     await stage.edit({
       out: fixture('features', [], { resources: { blacklist: ['note://two'] } }),
-      only: fixture('features', [], { resources: { whitelist: ['note://one', 'note://{name}/raw'] } }),
+      only: fixture('features', [], {
+        resources: { whitelist: ['note://one', 'note://{name}/raw'] },
+      }),
     });
     const { client: out } = await SessionClient.open(stage, 'out');
     assert.deepEqual((await out.listResources()).resources, [
@@ -109,7 +124,13 @@ describe('what servers offer besides tools (G4)', () => {
     const { contents } = await out.readResource({ uri: 'note://one' });
     assert.match(JSON.stringify(contents), /shade.*note:\/\/one of \d+/);
     await assert.rejects(out.readResource({ uri: 'note://two' }), { code: -32002 });
-    for (const spelling of ['note://%74wo', 'NOTE://two', 'note://%2574wo', 'note:////two', 'note://x/../two']) {
+    for (const spelling of [
+      'note://%74wo',
+      'NOTE://two',
+      'note://%2574wo',
+      'note:////two',
+      'note://x/../two',
+    ]) {
       await assert.rejects(out.readResource({ uri: spelling }), { code: -32002 });
       await assert.rejects(out.subscribeResource({ uri: spelling }), { code: -32002 });
     }
@@ -129,9 +150,15 @@ describe('what servers offer besides tools (G4)', () => {
     });
     const codes = stage.host.snapshot.problems.map(({ code, message }) => `${code} ${message}`);
     assert.ok(
-      codes.some((text) => /pattern-matches-nothing .*"nothing" matches none of the prompts of "s"/.test(text)),
+      codes.some((text) =>
+        /pattern-matches-nothing .*"nothing" matches none of the prompts of "s"/.test(text),
+      ),
     );
-    assert.ok(codes.some((text) => /pattern-matches-nothing .*"x\*" matches none of the resources of "s"/.test(text)));
+    assert.ok(
+      codes.some((text) =>
+        /pattern-matches-nothing .*"x\*" matches none of the resources of "s"/.test(text),
+      ),
+    );
     assert.ok(codes.some((text) => /entry-left-out .*prompt "greet" twice/.test(text)));
     assert.ok(codes.some((text) => /filtered-tools .*keeps out 1 prompt of "s": plan/.test(text)));
   });
@@ -201,7 +228,8 @@ describe('what servers offer besides tools (G4)', () => {
     assert.equal(await one.text('subscribed'), '[]');
     await one.client.subscribeResource({ uri });
     const conversation =
-      stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.conversation : ''))[0] ?? '';
+      stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.conversation : ''))[0] ??
+      '';
     await stage.host.release('s', conversation);
     assert.equal(await one.text('subscribed'), '["note://one"]', 'at the next instance too');
     // It may have changed while nothing listened.
@@ -258,7 +286,11 @@ describe('what servers offer besides tools (G4)', () => {
     });
     pids.add(await able.text('pid'));
     assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
-    assert.equal(await able.text('subscribed'), '["note://one"]', 'whose session ended is forgotten');
+    assert.equal(
+      await able.text('subscribed'),
+      '["note://one"]',
+      'whose session ended is forgotten',
+    );
     await one.client.unsubscribeResource({ uri });
     assert.equal(await able.text('subscribed'), '[]');
     assert.equal(pids.size, 5);
@@ -274,10 +306,16 @@ describe('what servers offer besides tools (G4)', () => {
     assert.equal(await loud.text('level'), 'debug', 'of several the one that wants to hear most');
     assert.equal(await calm.text('level'), 'debug');
     await loud.call('log', { level: 'debug', text: 'for loud' });
-    assert.deepEqual(await loud.next('notifications/message'), { level: 'debug', data: 'for loud' });
+    assert.deepEqual(await loud.next('notifications/message'), {
+      level: 'debug',
+      data: 'for loud',
+    });
     await calm.call('log', { level: 'debug', text: 'too soft' });
     await calm.call('log', { level: 'critical', text: 'for calm' });
-    assert.deepEqual(await calm.next('notifications/message'), { level: 'critical', data: 'for calm' });
+    assert.deepEqual(await calm.next('notifications/message'), {
+      level: 'critical',
+      data: 'for calm',
+    });
     assert.deepEqual([loud.told, calm.told], [[], []]);
   });
 

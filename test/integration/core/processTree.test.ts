@@ -1,7 +1,6 @@
 /**
- * No process of a server outlives its stop, its removal or the host (X5). After the sudden death of the host it ends
- * within 5 s.
- * The process table of the system is the proof.
+ * No process of a server outlives its stop, its removal or the host (X5). After the sudden death of
+ * the host it ends within 5 s. The process table of the system is the proof.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -54,7 +53,10 @@ const fewTrees: Servers = {
 /** Gives each server separate tool names. */
 function named(servers: Servers): Servers {
   return Object.fromEntries(
-    Object.entries(servers).map(([id, entry]) => [id, { ...entry, transform: [{ prefix: `${id}_` }] }]),
+    Object.entries(servers).map(([id, entry]) => [
+      id,
+      { ...entry, transform: [{ prefix: `${id}_` }] },
+    ]),
   );
 }
 
@@ -65,7 +67,11 @@ describe('core: process trees', () => {
 
   beforeEach(async () => {
     stage = await startStage();
-    symlinkSync(path.join(repository, 'node_modules'), path.join(stage.folder, 'node_modules'), 'junction');
+    symlinkSync(
+      path.join(repository, 'node_modules'),
+      path.join(stage.folder, 'node_modules'),
+      'junction',
+    );
   });
 
   afterEach(endStages);
@@ -98,7 +104,9 @@ describe('core: process trees', () => {
   it('A changed definition ends all process trees of the old one', async () => {
     await start(fewTrees);
     const before = new Set(servers().map(({ pid }) => pid));
-    const changed = Object.keys(fewTrees).map((id) => [id, fixture('raw', ['--name', id])] as const);
+    const changed = Object.keys(fewTrees).map(
+      (id) => [id, fixture('raw', ['--name', id])] as const,
+    );
     await stage.edit(named(Object.fromEntries(changed)));
     await untilNone(() => servers().filter(({ pid }) => before.has(pid)), 10_000);
     assert.equal(servers().length, changed.length);
@@ -106,7 +114,9 @@ describe('core: process trees', () => {
 
   it('The end of the host ends all process trees while calls are in flight', async () => {
     await start(fewTrees);
-    const calls = Object.keys(fewTrees).map((id) => stage.failure(id, `${id}_quiet`, { ms: 600_000 }));
+    const calls = Object.keys(fewTrees).map((id) =>
+      stage.failure(id, `${id}_quiet`, { ms: 600_000 }),
+    );
     await stage.host.dispose();
     assert.deepEqual(servers(), []);
     for (const text of await Promise.all(calls)) assert.match(text, /result unknown/);
@@ -117,7 +127,11 @@ describe('core: process trees', () => {
       {
         file: stage.file,
         folder: stage.folder,
-        text: configText({ ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') }),
+        text: configText({
+          ...fewTrees,
+          npx: trees['npx'] ?? {},
+          never: fixture('never-initialises'),
+        }),
       },
     ]);
     await untilSo(() => servers().length > 3, 'servers');
@@ -129,23 +143,33 @@ describe('core: process trees', () => {
     await stage.edit({ a: parent('--leave', '--orphan', '--setsid') });
     await untilNone(servers, 10_000);
     const codes = (): string => stage.host.snapshot.problems.map(({ code }) => code).join();
-    await untilSo(() => /connection-lost|server-exited|list-failed/.test(codes()), 'a problem of its end');
+    await untilSo(
+      () => /connection-lost|server-exited|list-failed/.test(codes()),
+      'a problem of its end',
+    );
   });
 
   describe('a killed host', () => {
     /** The host in a separate process, after its first message. */
-    async function hostProcess(config: Servers, ...mode: string[]): Promise<{ pid: number; said: unknown }> {
+    async function hostProcess(
+      config: Servers,
+      ...mode: string[]
+    ): Promise<{ pid: number; said: unknown }> {
       stage.save(named(config));
-      const [script, guardian] = await Promise.all([bundled('test/support/core/hostMain.ts'), guardianScript()]);
+      const [script, guardian] = await Promise.all([
+        bundled('test/support/core/hostMain.ts'),
+        guardianScript(),
+      ]);
       const child = spawn(process.execPath, [script, stage.folder, guardian, ...mode], {
         env: stage.env,
         detached: true,
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       assert.ok(child.pid !== undefined);
-      const [line] = (await within(once(createInterface({ input: child.stdout }), 'line'), 'the host’s word')) as [
-        string,
-      ];
+      const [line] = (await within(
+        once(createInterface({ input: child.stdout }), 'line'),
+        'the host’s word',
+      )) as [string];
       return { pid: child.pid, said: JSON.parse(line) };
     }
 
@@ -179,7 +203,10 @@ describe('core: process trees', () => {
     });
 
     it('Every tree ends if the host is killed while it ends them', async () => {
-      const { pid } = await hostProcess({ ...fewTrees, ignores_term: fixture('stubborn', ['--term']) }, '--stop');
+      const { pid } = await hostProcess(
+        { ...fewTrees, ignores_term: fixture('stubborn', ['--term']) },
+        '--stop',
+      );
       process.kill(pid, 'SIGKILL');
       await untilNone(everything, 5000);
     });

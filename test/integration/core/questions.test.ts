@@ -1,4 +1,7 @@
-/** A server's question goes to the conversation whose call caused it, within the declared capabilities (G4). */
+/**
+ * A server's question goes to the conversation whose call caused it, within the declared
+ * capabilities (G4).
+ */
 import assert from 'node:assert/strict';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, http } from '../../support/core/configText.js';
@@ -19,7 +22,8 @@ const answering = (name: string, more: Partial<SessionOptions> = {}): SessionOpt
   roots: () => [`file:///${name}`],
   ...more,
 });
-const accepted = (answer: string): string => JSON.stringify({ action: 'accept', content: { answer } });
+const accepted = (answer: string): string =>
+  JSON.stringify({ action: 'accept', content: { answer } });
 
 describe('questions from servers to clients (G4)', () => {
   let stage: Stage;
@@ -31,7 +35,9 @@ describe('questions from servers to clients (G4)', () => {
     const session = await SessionClient.open(stage, 's', answering('a'));
     assert.equal(await session.text('elicit', { message: 'Who?' }), accepted('a: Who?'));
     assert.match(await session.text('elicit_url', { id: 'e1' }), /"action":"accept"/);
-    const sampled = JSON.parse(await session.text('sample', { prompt: 'Say hello' })) as { model: string };
+    const sampled = JSON.parse(await session.text('sample', { prompt: 'Say hello' })) as {
+      model: string;
+    };
     assert.deepEqual([sampled.model, JSON.stringify(sampled).includes('Say hello')], ['a', true]);
     assert.equal(await session.text('roots'), '["file:///a"]');
   });
@@ -69,8 +75,15 @@ describe('questions from servers to clients (G4)', () => {
     await stage.edit({ s: fixture('features') });
     const nothing = await SessionClient.open(stage, 's');
     assert.equal(await nothing.text('capabilities'), '{}');
-    assert.match(await nothing.text('elicit', { message: 'Who?' }), /does not support|has not declared/);
-    const form = await SessionClient.open(stage, 's', answering('f', { capabilities: { elicitation: {} } }));
+    assert.match(
+      await nothing.text('elicit', { message: 'Who?' }),
+      /does not support|has not declared/,
+    );
+    const form = await SessionClient.open(
+      stage,
+      's',
+      answering('f', { capabilities: { elicitation: {} } }),
+    );
     assert.deepEqual(JSON.parse(await form.text('capabilities')), { elicitation: { form: {} } });
     const all = await SessionClient.open(stage, 's', answering('a'));
     assert.deepEqual(JSON.parse(await all.text('capabilities')), able);
@@ -175,7 +188,11 @@ describe('questions from servers to clients (G4)', () => {
     const begun = new Promise<void>((resolve) => {
       const progress = { onprogress: () => resolve(), signal: stop.signal };
       void three.client
-        .callTool({ name: `all_${slow}`, arguments: { duration: 30, steps: 300 } }, undefined, progress)
+        .callTool(
+          { name: `all_${slow}`, arguments: { duration: 30, steps: 300 } },
+          undefined,
+          progress,
+        )
         .catch(() => {});
     });
     await begun;
@@ -190,9 +207,12 @@ describe('questions from servers to clients (G4)', () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const session = await SessionClient.open(stage, 's', answering('one', { kind: 'editor' }));
     const stop = new AbortController();
-    const held = session.text('hold', {}, { conversation: 'c1', signal: stop.signal }).catch(() => 'stopped');
+    const held = session
+      .text('hold', {}, { conversation: 'c1', signal: stop.signal })
+      .catch(() => 'stopped');
     await session.next('notifications/message');
-    const elicit = (): Promise<string> => session.text('elicit', { message: 'Who?' }, { conversation: 'c2' });
+    const elicit = (): Promise<string> =>
+      session.text('elicit', { message: 'Who?' }, { conversation: 'c2' });
     assert.match(await elicit(), /Several conversations/);
     stop.abort();
     assert.equal(await held, 'stopped');
@@ -232,8 +252,10 @@ describe('questions from servers to clients (G4)', () => {
           }),
       }),
     );
-    // On a busy machine the server may withdraw a question before it is asked. Then no notification follows.
-    while (takenBack === 0) assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
+    // On a busy machine the server may withdraw a question before it is asked. Then no notification
+    // follows.
+    while (takenBack === 0)
+      assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
     const stop = new AbortController();
     const held = session.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
     await session.next('notifications/message');
@@ -252,9 +274,13 @@ describe('questions from servers to clients (G4)', () => {
     };
     const session = await SessionClient.open(stage, 's', answering('a', { elicit }));
     const stop = new AbortController();
-    const call = session.text('elicit', { message: 'Who?' }, { signal: stop.signal }).catch(() => 'stopped');
+    const call = session
+      .text('elicit', { message: 'Who?' }, { signal: stop.signal })
+      .catch(() => 'stopped');
     const signal = await question;
-    const takenBack = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    const takenBack = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve()),
+    );
     stop.abort();
     assert.equal(await call, 'stopped');
     await within(takenBack, 'the end of the question');
@@ -263,12 +289,17 @@ describe('questions from servers to clients (G4)', () => {
   it('An elicitation that a call requires is an error with data and is reported as complete later', async () => {
     await stage.edit({ s: fixture('features') });
     const session = await SessionClient.open(stage, 's', answering('a'));
-    await assert.rejects(session.call('require_url', { id: 'e7' }), (error: { code: number; data: unknown }) => {
-      assert.equal(error.code, -32042);
-      assert.match(JSON.stringify(error.data), /"elicitationId":"e7"/);
-      return true;
+    await assert.rejects(
+      session.call('require_url', { id: 'e7' }),
+      (error: { code: number; data: unknown }) => {
+        assert.equal(error.code, -32042);
+        assert.match(JSON.stringify(error.data), /"elicitationId":"e7"/);
+        return true;
+      },
+    );
+    assert.deepEqual(await session.next('notifications/elicitation/complete'), {
+      elicitationId: 'e7',
     });
-    assert.deepEqual(await session.next('notifications/elicitation/complete'), { elicitationId: 'e7' });
   });
 
   it('A server that asks for roots at its start gets those of the client for whom it starts, or of the expected one', async () => {
@@ -278,7 +309,11 @@ describe('questions from servers to clients (G4)', () => {
     await stage.edit({ s: fixture('features', ['--asks-early']) });
     const first = await SessionClient.open(stage, 's', answering('first'));
     assert.equal(await first.text('early_roots'), '["file:///expected"]', 'the warm instance');
-    assert.equal(await first.text('root_changes'), '1', 'its roots are those of the conversation now');
+    assert.equal(
+      await first.text('root_changes'),
+      '1',
+      'its roots are those of the conversation now',
+    );
     assert.equal(await first.text('roots'), '["file:///first"]');
     const second = await SessionClient.open(stage, 's', answering('second'));
     assert.equal(await second.text('early_roots'), '["file:///second"]', 'an instance of its own');
@@ -324,7 +359,8 @@ describe('questions from servers to clients (G4)', () => {
     root = 'file:///after';
     const changes = Number(await session.text('root_changes'));
     await session.client.sendRootsListChanged();
-    while (Number(await session.text('root_changes')) !== changes + 1) await new Promise(setImmediate);
+    while (Number(await session.text('root_changes')) !== changes + 1)
+      await new Promise(setImmediate);
     assert.equal(await session.text('roots'), '["file:///after"]');
   });
 

@@ -60,10 +60,13 @@ describe('core: servers from the registry', () => {
     );
     // The whitelist has `get-*`, so `get-env` in the blacklist removes nothing.
     assert.deepEqual(stage.problems(), ['pattern-overruled "get-env"']);
-    for (const id of ['everything', 'files', 'memory']) assert.equal(stage.server(id).state.kind, 'running');
+    for (const id of ['everything', 'files', 'memory'])
+      assert.equal(stage.server(id).state.kind, 'running');
 
     writeFileSync(path.join(stage.folder, 'hello.txt'), 'hello from the workspace');
-    const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote the first program'] }];
+    const entities = [
+      { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] },
+    ];
     const [echoed, sum, read, created] = await Promise.all([
       stage.text('everything', 'everything_echo', { message: 'hi' }),
       stage.text('everything', 'everything_sum', { a: 2, b: 3 }),
@@ -74,9 +77,15 @@ describe('core: servers from the registry', () => {
     assert.match(sum, /5/);
     assert.equal(read, 'hello from the workspace');
     assert.match(created, /Ada/);
-    assert.match(readFileSync(path.join(stage.folder, 'memory.jsonl'), 'utf8'), /wrote the first program/);
+    assert.match(
+      readFileSync(path.join(stage.folder, 'memory.jsonl'), 'utf8'),
+      /wrote the first program/,
+    );
     assert.match(await stage.text('memory', 'read_graph_v2'), /Ada/);
-    assert.match(await stage.failure('files', 'files_read_text_file', { path: '/etc/hostname' }), /Access denied/);
+    assert.match(
+      await stage.failure('files', 'files_read_text_file', { path: '/etc/hostname' }),
+      /Access denied/,
+    );
   });
 
   it('Results arrive whole, with progress and cancellation of a long operation', async () => {
@@ -85,7 +94,9 @@ describe('core: servers from the registry', () => {
     assert.ok(image.content.some((part) => part.type === 'image' && part.mimeType === 'image/png'));
     const links = await stage.result('everything', 'get-resource-links', { count: 3 });
     assert.equal(links.content.filter(({ type }) => type === 'resource_link').length, 3);
-    const structured = await stage.result('everything', 'get-structured-content', { location: 'Chicago' });
+    const structured = await stage.result('everything', 'get-structured-content', {
+      location: 'Chicago',
+    });
     assert.equal(typeof structured.structuredContent?.['temperature'], 'number');
 
     const seen: number[] = [];
@@ -105,7 +116,10 @@ describe('core: servers from the registry', () => {
     });
     assert.deepEqual(outcome, { kind: 'cancelled' });
     assert.match(stage.logs.text('everything'), /notifications\/cancelled/);
-    assert.equal(await stage.text('everything', 'echo', { message: 'still here' }), 'Echo: still here');
+    assert.equal(
+      await stage.text('everything', 'echo', { message: 'still here' }),
+      'Echo: still here',
+    );
   });
 
   it('Three registry servers run behind npx without a network', async () => {
@@ -114,7 +128,10 @@ describe('core: servers from the registry', () => {
       transport: 'stdio',
       command: 'npx',
       args: ['--offline', '-y', ...args],
-      env: { npm_config_cache: path.join(stage.folder, 'npm-cache'), npm_config_update_notifier: 'false' },
+      env: {
+        npm_config_cache: path.join(stage.folder, 'npm-cache'),
+        npm_config_update_notifier: 'false',
+      },
     });
     await stage.edit({
       everything: npx('@modelcontextprotocol/server-everything'),
@@ -122,7 +139,10 @@ describe('core: servers from the registry', () => {
       memory: npx('@modelcontextprotocol/server-memory'),
     });
     assert.deepEqual(stage.problems(), []);
-    assert.equal(await stage.text('everything', 'echo', { message: 'through npx' }), 'Echo: through npx');
+    assert.equal(
+      await stage.text('everything', 'echo', { message: 'through npx' }),
+      'Echo: through npx',
+    );
     assert.match(await stage.text('files', 'list_directory', { path: '.' }), /\.minds/);
     assert.match(await stage.text('memory', 'search_nodes', { query: 'nobody' }), /entities/);
     // npx, its shell and the server, three times, and the guardian.
@@ -133,9 +153,15 @@ describe('core: servers from the registry', () => {
     it(`server-everything works over HTTP, ${mode}`, async () => {
       const { url } = await stage.everything(mode);
       await stage.edit({
-        everything: http(url, { tools: { whitelist: ['echo', 'trigger*'] }, transform: [{ prefix: 'far_' }] }),
+        everything: http(url, {
+          tools: { whitelist: ['echo', 'trigger*'] },
+          transform: [{ prefix: 'far_' }],
+        }),
       });
-      assert.deepEqual(stage.published(), ['everything/far_echo', 'everything/far_trigger-long-running-operation']);
+      assert.deepEqual(stage.published(), [
+        'everything/far_echo',
+        'everything/far_trigger-long-running-operation',
+      ]);
       assert.deepEqual(stage.problems(), []);
       assert.equal(await stage.text('everything', 'far_echo', { message: mode }), `Echo: ${mode}`);
       const seen: number[] = [];
@@ -146,10 +172,15 @@ describe('core: servers from the registry', () => {
       assert.deepEqual(seen, [1, 2, 3, 4]);
       const cancel = new AbortController();
       const endless = { duration: 600, steps: 12_000 };
-      const outcome = await stage.outcome('everything', 'far_trigger-long-running-operation', endless, {
-        signal: cancel.signal,
-        onProgress: () => cancel.abort(),
-      });
+      const outcome = await stage.outcome(
+        'everything',
+        'far_trigger-long-running-operation',
+        endless,
+        {
+          signal: cancel.signal,
+          onProgress: () => cancel.abort(),
+        },
+      );
       assert.deepEqual(outcome, { kind: 'cancelled' });
       assert.equal(await stage.text('everything', 'far_echo', { message: 'after' }), 'Echo: after');
     });

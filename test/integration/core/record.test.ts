@@ -25,12 +25,16 @@ describe('core: the record of calls', () => {
     return recordedFacts(lines);
   };
   const calls = (): CallFact[] => facts().filter(isCall);
-  const events = (): string[] => facts().flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));
+  const events = (): string[] =>
+    facts().flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));
   const contentOf = (fact: CallFact | undefined): CallContent | undefined =>
     fact && stage.core.recorder.contents.get(fact);
 
   it('Starts, failed starts, edits, released and dead instances are facts between the calls', async () => {
-    await stage.edit({ a: rawWith(['echo', 'exit']), gone: { transport: 'stdio', command: 'no-such-program' } });
+    await stage.edit({
+      a: rawWith(['echo', 'exit']),
+      gone: { transport: 'stdio', command: 'no-such-program' },
+    });
     await stage.text('a', 'echo', { text: 'x' }, { conversation: 'one' });
     await stage.text('a', 'echo', { text: 'x' }, { conversation: 'two' });
     await stage.failure('a', 'exit', { code: 3 }, { conversation: 'two' });
@@ -38,18 +42,32 @@ describe('core: the record of calls', () => {
     await stage.edit({ a: rawWith(['echo', 'exit'], { tools: { whitelist: ['echo'] } }) });
     await stage.edit({});
     const found = events();
-    for (const event of ['started a', 'start failed gone', 'died a', 'released a', 'edited a', 'edited gone']) {
+    for (const event of [
+      'started a',
+      'start failed gone',
+      'died a',
+      'released a',
+      'edited a',
+      'edited gone',
+    ]) {
       assert.ok(found.includes(event), `${event} in ${found.join(', ')}`);
     }
     const died = facts().find((fact) => !isCall(fact) && fact.event === 'died');
     const lost = calls().find(({ outcome }) => outcome === 'lost');
     assert.equal(died?.reason, 'The server process exited with code 3');
     assert.deepEqual([died.conversation, died.instance], ['two', lost?.instance]);
-    assert.equal(facts().find((fact) => !isCall(fact) && fact.event === 'start failed')?.reason, 'command-not-found');
+    assert.equal(
+      facts().find((fact) => !isCall(fact) && fact.event === 'start failed')?.reason,
+      'command-not-found',
+    );
     const edits = facts()
       .filter((fact) => !isCall(fact) && fact.event === 'edited')
       .map(({ reason }) => reason);
-    assert.deepEqual(edits, ['its entry was removed', 'its tools or limits were changed', 'its entry was removed']);
+    assert.deepEqual(edits, [
+      'its entry was removed',
+      'its tools or limits were changed',
+      'its entry was removed',
+    ]);
     const [first, second] = calls();
     assert.ok(first?.instance !== undefined && first.instance !== second?.instance);
   });
@@ -93,7 +111,11 @@ describe('core: the record of calls', () => {
     await stage.failure('a', 'fail', { message: canary });
     await stage.failure('quits', 'crash');
     await stage.edit({
-      a: { transport: 'stdio', command: 'node', args: ['-e', `console.error('${canary}'); process.exit(1)`] },
+      a: {
+        transport: 'stdio',
+        command: 'node',
+        args: ['-e', `console.error('${canary}'); process.exit(1)`],
+      },
     });
     assert.ok(facts().length >= 6, lines);
     assert.doesNotMatch(lines, /canary|cheese/);

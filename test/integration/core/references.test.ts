@@ -1,7 +1,7 @@
 /**
- * References in `args` and `url` (C2) with a real process and a real HTTP server. A person approves the reference,
- * and only the server gets the value (E4, S1).
- * An import also reads the references of other programs (C6).
+ * References in `args` and `url` (C2) with a real process and a real HTTP server. A person approves
+ * the reference, and only the server gets the value (E4, S1). An import also reads the references
+ * of other programs (C6).
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -40,12 +40,17 @@ describe('core: references in arguments and addresses', () => {
   afterEach(endStages);
 
   const shown = (server: string, label: string): string[] =>
-    (judged.get(server)?.parts ?? []).filter((part) => part.label === label).map((part) => part.shown);
+    (judged.get(server)?.parts ?? [])
+      .filter((part) => part.label === label)
+      .map((part) => part.shown);
 
   async function assertHidden(): Promise<void> {
     const status = await stage.text('mcp_admin', 'mcp_status');
     const seen =
-      stage.logs.text() + JSON.stringify(stage.host.snapshot) + status + JSON.stringify([...judged.values()]);
+      stage.logs.text() +
+      JSON.stringify(stage.host.snapshot) +
+      status +
+      JSON.stringify([...judged.values()]);
     assert.doesNotMatch(seen, anyCanary);
   }
 
@@ -57,16 +62,26 @@ describe('core: references in arguments and addresses', () => {
 
   it('References reach the process, and a person approves them as references', async () => {
     await stage.edit({
-      a: program(['--access-token', { env: 'ALONE' }, { prefix: '-e X=', env: 'AFFIXED', suffix: '!' }]),
+      a: program([
+        '--access-token',
+        { env: 'ALONE' },
+        { prefix: '-e X=', env: 'AFFIXED', suffix: '!' },
+      ]),
     });
     const given = await stage.text('a', 'args');
-    assert.deepEqual(JSON.parse(given), ['--access-token', canary('alone'), `-e X=${canary('affixed')}!`]);
+    assert.deepEqual(JSON.parse(given), [
+      '--access-token',
+      canary('alone'),
+      `-e X=${canary('affixed')}!`,
+    ]);
     assert.deepEqual(shown('a', 'argument').slice(1), [
       '--access-token',
       'the variable ALONE',
       '"-e X=" and the variable AFFIXED and "!"',
     ]);
-    await stage.outcome('a', 'stderr', { text: `bad token ${canary('alone')}, ${canary('affixed')}` });
+    await stage.outcome('a', 'stderr', {
+      text: `bad token ${canary('alone')}, ${canary('affixed')}`,
+    });
     await stage.logs.until(({ message }) => message.includes('[stderr] bad token'), 'stderr');
     await stage.outcome('a', 'log', { level: 'error', text: `bad token ${canary('affixed')}` });
     await assertHidden();
@@ -75,7 +90,11 @@ describe('core: references in arguments and addresses', () => {
   it('References reach a process that fails to start, and its failure does not show them', async () => {
     const script = 'console.error("cannot use " + process.argv.at(-1)); process.exit(1)';
     await stage.edit({
-      a: { transport: 'stdio', command: process.execPath, args: ['-e', script, '--', { env: 'ALONE' }] },
+      a: {
+        transport: 'stdio',
+        command: process.execPath,
+        args: ['-e', script, '--', { env: 'ALONE' }],
+      },
     });
     assert.match(stage.problem('server-exited').message, /cannot use •••/);
     await assertHidden();
@@ -85,8 +104,13 @@ describe('core: references in arguments and addresses', () => {
     const server = await stage.http('http');
     const entry = { ...http(''), url: { prefix: `${server.url}?key=`, env: 'KEY' } };
     await stage.edit({ a: entry });
-    assert.match(await stage.text('a', 'requests'), new RegExp(`\\?key=${canary('key')} initialize`));
-    assert.deepEqual(shown('a', 'address'), [`${JSON.stringify(`${server.url}?key=`)} and the variable KEY`]);
+    assert.match(
+      await stage.text('a', 'requests'),
+      new RegExp(`\\?key=${canary('key')} initialize`),
+    );
+    assert.deepEqual(shown('a', 'address'), [
+      `${JSON.stringify(`${server.url}?key=`)} and the variable KEY`,
+    ]);
     await assertHidden();
     await server.stop();
     await stage.outcome('a', 'echo', { text: 'x' });

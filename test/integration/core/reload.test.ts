@@ -36,7 +36,10 @@ describe('core: reload', () => {
   ): { begun: Promise<void>; done: Promise<string> } {
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));
-    const options = { onProgress: () => begin(), ...(conversation !== undefined && { conversation }) };
+    const options = {
+      onProgress: () => begin(),
+      ...(conversation !== undefined && { conversation }),
+    };
     return { begun, done: stage.text(toolset, 'slow', { ms, steps: ms / 50 }, options) };
   }
 
@@ -46,7 +49,11 @@ describe('core: reload', () => {
     const pid = stage.pid('a');
     const { version } = stage.host.catalogue;
     await stage.edit({
-      a: noting(tools, { tools: { blacklist: ['add'] }, transform: [{ suffix: '_2' }], timeouts: { call: '5s' } }),
+      a: noting(tools, {
+        tools: { blacklist: ['add'] },
+        transform: [{ suffix: '_2' }],
+        timeouts: { call: '5s' },
+      }),
       b: noting(['count']),
     });
     assert.deepEqual(stage.published(), ['a/echo_2', 'a/pid_2', 'b/count']);
@@ -79,7 +86,11 @@ describe('core: reload', () => {
       [stage.file],
     );
     assert.equal(await stage.text('a', 'echo', { text: 'still here' }), 'still here');
-    for (const text of ['servers: {}\n', 'version: 2\nservers: {}\n', 'version: 1\nservers: []\n']) {
+    for (const text of [
+      'servers: {}\n',
+      'version: 2\nservers: {}\n',
+      'version: 1\nservers: []\n',
+    ]) {
       await stage.edit(text);
       assert.deepEqual(stage.published(), ['a/echo', 'b/count'], text);
     }
@@ -94,7 +105,11 @@ describe('core: reload', () => {
     await stage.edit({ a: noting(['echo', 'pid']), b: noting(['count']) });
     const pid = stage.pid('a');
     await stage.edit({ a: fixture('exits'), b: noting(['count']), c: rawWith(['add']) });
-    assert.deepEqual(stage.published(), ['a/echo', 'a/pid', 'b/count', 'c/add'], 'the rest of the edit is applied');
+    assert.deepEqual(
+      stage.published(),
+      ['a/echo', 'a/pid', 'b/count', 'c/add'],
+      'the rest of the edit is applied',
+    );
     assert.deepEqual(stage.problems(), ['server-exited "a"']);
     const { state, previous } = stage.server('a');
     assert.equal(state.kind, 'running');
@@ -150,7 +165,10 @@ describe('core: reload', () => {
   it('The environment, the folder and the arguments reach the server as written (C2)', async () => {
     const args = ['--starts', starts, 'with space', '"quoted"', '$HOME', '*', 'ä'];
     await stage.edit({
-      a: fixture('raw', args, { cwd: '.minds', env: { MODE: 'ci', EMPTY: '', TMPDIR: '/over/laid' } }),
+      a: fixture('raw', args, {
+        cwd: '.minds',
+        env: { MODE: 'ci', EMPTY: '', TMPDIR: '/over/laid' },
+      }),
     });
     const values = await Promise.all(
       ['MODE', 'EMPTY', 'TMPDIR', 'PATH'].map((name) => stage.text('a', 'env', { name })),
@@ -236,10 +254,9 @@ describe('core: reload', () => {
     });
 
     it('Calls in flight end with the host, also on a removed server', async () => {
-      const [a, b] = ['a_', 'b_'].map((prefix) => fixture('hangs-on-call', [], { transform: [{ prefix }] })) as [
-        Entry,
-        Entry,
-      ];
+      const [a, b] = ['a_', 'b_'].map((prefix) =>
+        fixture('hangs-on-call', [], { transform: [{ prefix }] }),
+      ) as [Entry, Entry];
       await stage.edit({ a, b });
       const calls = [stage.failure('a', 'a_hang'), stage.failure('b', 'b_hang')];
       await stage.edit({ b });
@@ -263,14 +280,20 @@ describe('core: reload', () => {
     });
 
     it('A new launch during a start takes over and leaves nothing of the first', async () => {
-      const first = stage.edit({ a: fixture('never-initialises'), b: fixture('slow-start', ['--delay', '300']) });
+      const first = stage.edit({
+        a: fixture('never-initialises'),
+        b: fixture('slow-start', ['--delay', '300']),
+      });
       await stage.untilState('a', 'starting');
       await stage.edit({ a: rawWith(['echo']), b: rawWith(['count']) });
       await first;
       assert.deepEqual(stage.published(), ['a/echo', 'b/count']);
       const servers = [stage.pid('a'), stage.pid('b')];
       await untilNone(
-        () => stage.processes().filter(({ pid, command }) => command.includes('.mjs') && !servers.includes(pid)),
+        () =>
+          stage
+            .processes()
+            .filter(({ pid, command }) => command.includes('.mjs') && !servers.includes(pid)),
         5000,
       );
     });
@@ -280,7 +303,10 @@ describe('core: reload', () => {
       await stage.untilState('a', 'starting');
       await stage.edit({});
       await first;
-      await untilNone(() => stage.processes().filter(({ command }) => command.includes('slow-start')), 5000);
+      await untilNone(
+        () => stage.processes().filter(({ command }) => command.includes('slow-start')),
+        5000,
+      );
       assert.deepEqual(stage.published(), []);
     });
 
@@ -297,7 +323,10 @@ describe('core: reload', () => {
       assert.deepEqual(stage.host.snapshot.problems, []);
       const pid = stage.pid('a');
       await untilNone(
-        () => stage.processes().filter((running) => running.command.includes('.mjs') && running.pid !== pid),
+        () =>
+          stage
+            .processes()
+            .filter((running) => running.command.includes('.mjs') && running.pid !== pid),
         5000,
       );
     });
@@ -341,7 +370,10 @@ describe('core: reload', () => {
       assert.equal(seen.length, 1);
       assert.deepEqual(stage.published(), ['a/y_pid', 'b/x_pid']);
       assert.deepEqual(stage.problems(), []);
-      assert.deepEqual([await stage.text('a', 'y_pid'), await stage.text('b', 'x_pid')], pids.map(String));
+      assert.deepEqual(
+        [await stage.text('a', 'y_pid'), await stage.text('b', 'x_pid')],
+        pids.map(String),
+      );
     });
 
     it('Two servers swap their launches', async () => {
@@ -368,7 +400,8 @@ async function renamed(from: string, to: string): Promise<void> {
     try {
       return renameSync(from, to);
     } catch (error) {
-      if (process.platform !== 'win32' || (error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      if (process.platform !== 'win32' || (error as NodeJS.ErrnoException).code !== 'EPERM')
+        throw error;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

@@ -1,4 +1,7 @@
-/** Lists of an earlier window are published at once, and never taken for the present ones (P8, S1, S3). */
+/**
+ * Lists of an earlier window are published at once, and never taken for the present ones (P8, S1,
+ * S3).
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +10,13 @@ import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { fixturePath } from '../../support/core/bundles.js';
-import { fixture, http, officialServer, rawWith, type Entry } from '../../support/core/configText.js';
+import {
+  fixture,
+  http,
+  officialServer,
+  rawWith,
+  type Entry,
+} from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
@@ -29,10 +38,15 @@ describe('core: remembered lists of an earlier window', () => {
   afterEach(endStages);
 
   const inFolder = (name: string): string => path.join(stage.folder, name);
-  const tell = (told: Told, who = ''): void => writeFileSync(inFolder(`told${who}.json`), JSON.stringify(told));
+  const tell = (told: Told, who = ''): void =>
+    writeFileSync(inFolder(`told${who}.json`), JSON.stringify(told));
   /** @param who distinguishes the servers */
   const told = (rest: Entry = {}, who = ''): Entry =>
-    fixture('as-told', ['--told', inFolder(`told${who}.json`), '--starts', inFolder(`starts${who}`)], rest);
+    fixture(
+      'as-told',
+      ['--told', inFolder(`told${who}.json`), '--starts', inFolder(`starts${who}`)],
+      rest,
+    );
   const starts = (who = ''): number => {
     if (!existsSync(inFolder(`starts${who}`))) return 0;
     return readFileSync(inFolder(`starts${who}`), 'utf8')
@@ -119,13 +133,21 @@ describe('core: remembered lists of an earlier window', () => {
     tell({ tools: ['kept', 'came'] });
     await applied;
     const [kept, gone] = await Promise.all(calls);
-    assert.equal(kept.kind === 'result' && kept.result.isError !== true, true, JSON.stringify(kept));
+    assert.equal(
+      kept.kind === 'result' && kept.result.isError !== true,
+      true,
+      JSON.stringify(kept),
+    );
     assert.match(JSON.stringify(gone), /has no tool \\"gone\\"/);
     assert.deepEqual(stage.published(), ['a/kept', 'a/came']);
     await stage.nextWindow();
     tell({ hold: true });
     const again = begin({ a: told() });
-    assert.deepEqual(stage.published(), ['a/kept', 'a/came'], 'the newest list is what is remembered');
+    assert.deepEqual(
+      stage.published(),
+      ['a/kept', 'a/came'],
+      'the newest list is what is remembered',
+    );
     tell({ tools: [] });
     await again;
   });
@@ -150,7 +172,9 @@ describe('core: remembered lists of an earlier window', () => {
     await remembered({ tools: ['one', 'two'] });
     void begin({ a: told() });
     const { file } = stage;
-    const withFilter = begin({ a: told({ tools: { blacklist: ['one'] }, transform: [{ prefix: 'x_' }] }) });
+    const withFilter = begin({
+      a: told({ tools: { blacklist: ['one'] }, transform: [{ prefix: 'x_' }] }),
+    });
     assert.deepEqual(stage.published(), ['a/x_two']);
     const call = stage.outcome('a', 'x_two');
     void stage.edit({ a: { ...told(), env: { OTHER: 'value' } } }).catch(() => undefined);
@@ -323,7 +347,11 @@ describe('core: remembered lists of an earlier window', () => {
     tell({ hold: true }, '-d');
     const applied = begin({ a, b, c, d });
     assert.equal(await stage.text('c', 'of-c'), 'of-c', 'a call takes no turn');
-    assert.deepEqual([starts('-a'), starts('-b')], [1, 1], 'what has no tools yet starts first, and these wait for it');
+    assert.deepEqual(
+      [starts('-a'), starts('-b')],
+      [1, 1],
+      'what has no tools yet starts first, and these wait for it',
+    );
     tell({ tools: ['of-d'] }, '-d');
     await stage.untilState('d', 'running');
     await stage.host.start('b');
@@ -342,13 +370,18 @@ describe('core: remembered lists of an earlier window', () => {
     await open({ trace: true });
     const program = inFolder('server.mjs');
     const become = (name: string): void =>
-      writeFileSync(program, `await import(${JSON.stringify(pathToFileURL(fixturePath(name)).href)});`);
+      writeFileSync(
+        program,
+        `await import(${JSON.stringify(pathToFileURL(fixturePath(name)).href)});`,
+      );
     const entry = { transport: 'stdio', command: process.execPath, args: [program] };
     const asked = async (): Promise<readonly string[]> => {
       const before = stage.logs.lines.length;
       await stage.edit({ a: entry });
       const said = stage.logs.lines.slice(before);
-      return said.flatMap(({ message }) => /→ (initialize|server\/discover)/.exec(message)?.[1] ?? []);
+      return said.flatMap(
+        ({ message }) => /→ (initialize|server\/discover)/.exec(message)?.[1] ?? [],
+      );
     };
     become('modern');
     assert.deepEqual(await asked(), ['initialize', 'server/discover']);
@@ -369,7 +402,9 @@ describe('core: remembered lists of an earlier window', () => {
     await stage.nextWindow();
     await server.stop();
     const { host } = stage;
-    const gone = nextEvent(host.onDidPublish, () => host.catalogue.toolsets.every(({ id }) => id !== 'far'));
+    const gone = nextEvent(host.onDidPublish, () =>
+      host.catalogue.toolsets.every(({ id }) => id !== 'far'),
+    );
     const applied = begin({ far: http(server.url) });
     assert.ok(stage.published().length > 0);
     await within(gone, 'its end');

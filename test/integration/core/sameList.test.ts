@@ -20,15 +20,23 @@ describe('core: the list of tools stays the same', () => {
   it(`${servers} shuffling servers, ${servers * restarts} restarts, deaths and reloads change no byte, and no client hears of a change`, async () => {
     const ids = Array.from({ length: servers }, (_, index) => `s${index}`);
     const entry = (id: string): Entry => {
-      const override = { echo: { description: 'Says it again.', arguments: { text: { default: 'x' } } } };
-      const rest = { 'truely-stateless': true, transform: [{ prefix: `${id}_` }], tools: { override } };
+      const override = {
+        echo: { description: 'Says it again.', arguments: { text: { default: 'x' } } },
+      };
+      const rest = {
+        'truely-stateless': true,
+        transform: [{ prefix: `${id}_` }],
+        tools: { override },
+      };
       return fixture('raw', ['--shuffle', '--tools', 'slow,echo,add,exit,count'], rest);
     };
     const config = Object.fromEntries(ids.map((id) => [id, entry(id)]));
     await stage.edit(config);
     const clients = await Promise.all(ids.map((id) => SessionClient.open(stage, id)));
     const bytes = async (): Promise<string[]> =>
-      Promise.all(clients.map(async ({ client }) => JSON.stringify((await client.listTools()).tools)));
+      Promise.all(
+        clients.map(async ({ client }) => JSON.stringify((await client.listTools()).tools)),
+      );
     const before = await bytes();
     for (let round = 0; round < restarts; round++) {
       await Promise.all(ids.map((id) => stage.host.restart(id)));

@@ -1,6 +1,6 @@
 /**
- * Secrets do not get into logs, problems and status (E4). Servers quote them in stderr, stray output, log messages,
- * errors, exits and HTTP bodies, with traced traffic.
+ * Secrets do not get into logs, problems and status (E4). Servers quote them in stderr, stray
+ * output, log messages, errors, exits and HTTP bodies, with traced traffic.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
@@ -14,7 +14,10 @@ describe('core: secrets', () => {
   let stage: Stage;
 
   beforeEach(async () => {
-    stage = await startStage({ trace: true, env: { HOST_SECRET: canary('host'), HOST_TOKEN: canary('token') } });
+    stage = await startStage({
+      trace: true,
+      env: { HOST_SECRET: canary('host'), HOST_TOKEN: canary('token') },
+    });
   });
 
   afterEach(endStages);
@@ -24,13 +27,20 @@ describe('core: secrets', () => {
     const seen = { logs: stage.logs.text(), snapshot: JSON.stringify(stage.host.snapshot) };
     return Object.fromEntries(
       Object.entries(seen)
-        .map(([where, text]): [string, string[]] => [where, [...new Set(text.match(canaryPattern) ?? [])]])
+        .map(([where, text]): [string, string[]] => [
+          where,
+          [...new Set(text.match(canaryPattern) ?? [])],
+        ])
         .filter(([, found]) => found.length > 0),
     );
   }
 
   it('Values of env, written or from the host, stay hidden if a server prints them everywhere', async () => {
-    const env = { LITERAL: canary('literal'), HOST: { env: 'HOST_SECRET' }, QUOTED: `"${canary('quoted')}"\\` };
+    const env = {
+      LITERAL: canary('literal'),
+      HOST: { env: 'HOST_SECRET' },
+      QUOTED: `"${canary('quoted')}"\\`,
+    };
     await stage.edit({ a: fixture('raw', [], { env }) });
     for (const name of ['LITERAL', 'HOST', 'QUOTED']) {
       const value = await stage.text('a', 'env', { name });
@@ -74,7 +84,10 @@ describe('core: secrets', () => {
     };
     await stage.edit(started);
     const text = await stage.failure('crashes', 'crash');
-    await stage.until(({ problems }) => problems.some(({ code }) => code === 'connection-lost'), 'its end');
+    await stage.until(
+      ({ problems }) => problems.some(({ code }) => code === 'connection-lost'),
+      'its end',
+    );
     assert.deepEqual(leaks(), {});
     assert.doesNotMatch(text, canaryPattern, 'nor does the agent read them in what the host says');
     assert.match(stage.problem('server-exited').message, /cannot log in with •••|bad token •••/);
@@ -108,7 +121,9 @@ describe('core: secrets', () => {
   it('A key of several lines stays hidden if it is printed line by line', async () => {
     const lines = ['first', 'second', 'third'].map(canary);
     const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
-    await stage.edit({ a: fixture('raw', [], { env: { KEY: key, ESCAPED: key.replaceAll('\n', '\\n') } }) });
+    await stage.edit({
+      a: fixture('raw', [], { env: { KEY: key, ESCAPED: key.replaceAll('\n', '\\n') } }),
+    });
     await stage.text('a', 'stderr', { text: key });
     for (const line of lines) await stage.outcome('a', 'log', { level: 'error', text: line });
     await stage.logs.until(({ message }) => message.includes('END PRIVATE KEY'), 'the last line');
@@ -128,7 +143,10 @@ describe('core: secrets', () => {
   it('Child processes do not inherit our own token', async () => {
     stage = await startStage({ env: { MCP_TOOLSETS_TOKEN: canary('own') } });
     await stage.edit({ a: fixture('raw') });
-    assert.doesNotMatch(JSON.stringify(await stage.outcome('a', 'env', { name: 'MCP_TOOLSETS_TOKEN' })), /canary/);
+    assert.doesNotMatch(
+      JSON.stringify(await stage.outcome('a', 'env', { name: 'MCP_TOOLSETS_TOKEN' })),
+      /canary/,
+    );
   });
 
   describe('secrets of HTTP servers', () => {
@@ -138,11 +156,17 @@ describe('core: secrets', () => {
     /** Answers every request with its own headers and address. */
     beforeEach(async () => {
       server = createServer((request, response) => {
-        const said = JSON.stringify({ error: `refused: ${request.url} ${JSON.stringify(request.headers)}` });
-        response.writeHead(Number(new URL(request.url ?? '', 'http://here').searchParams.get('status')), {
-          'content-type': 'application/json',
-          location: 'http://user:canary-location-5ca1ab1e@127.0.0.1:9/?token=canary-location-5ca1ab1e',
+        const said = JSON.stringify({
+          error: `refused: ${request.url} ${JSON.stringify(request.headers)}`,
         });
+        response.writeHead(
+          Number(new URL(request.url ?? '', 'http://here').searchParams.get('status')),
+          {
+            'content-type': 'application/json',
+            location:
+              'http://user:canary-location-5ca1ab1e@127.0.0.1:9/?token=canary-location-5ca1ab1e',
+          },
+        );
         response.end(said);
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -167,8 +191,12 @@ describe('core: secrets', () => {
         assert.deepEqual(leaks(), {});
         // Quotes only the token, without the word before it.
         const bare = ['token', 'basic', 'cookie'].map(canary).join('&');
-        const basic = { 'X-Basic': `Basic ${Buffer.from(`user:${canary('basic')}`).toString('base64')}` };
-        await stage.edit({ a: http(`http://${base}/${bare}?status=${status}`, { headers: { ...headers, ...basic } }) });
+        const basic = {
+          'X-Basic': `Basic ${Buffer.from(`user:${canary('basic')}`).toString('base64')}`,
+        };
+        await stage.edit({
+          a: http(`http://${base}/${bare}?status=${status}`, { headers: { ...headers, ...basic } }),
+        });
         assert.deepEqual(leaks(), {});
       });
     }
@@ -176,7 +204,9 @@ describe('core: secrets', () => {
     it('Secrets stay hidden in addresses that are refused before any request', async () => {
       await stage.edit({
         wrong: http(`htp://user:${canary('scheme')}@host/?token=${canary('scheme')}`),
-        unreachable: http(`http://user:${canary('port')}@127.0.0.1:9/mcp?access_token=${canary('port')}`),
+        unreachable: http(
+          `http://user:${canary('port')}@127.0.0.1:9/mcp?access_token=${canary('port')}`,
+        ),
       });
       assert.deepEqual(leaks(), {});
     });
@@ -184,7 +214,10 @@ describe('core: secrets', () => {
 
   it('Headers and sessions stay hidden in the traffic of a working server', async () => {
     const { url } = await stage.http('http', '--require-token', canary('token'));
-    const headers = { Authorization: { prefix: 'Bearer ', env: 'HOST_TOKEN' }, 'X-Api-Key': canary('header') };
+    const headers = {
+      Authorization: { prefix: 'Bearer ', env: 'HOST_TOKEN' },
+      'X-Api-Key': canary('header'),
+    };
     await stage.edit({ a: http(`${url}?api_key=${canary('query')}`, { headers }) });
     assert.match(await stage.text('a', 'headers'), canaryPattern);
     const session = await stage.text('a', 'session');
@@ -198,7 +231,9 @@ describe('core: secrets', () => {
     const env = (name: string): Entry => ({ env: { SECRET: canary(name) } });
     await stage.edit({ a: fixture('raw', [], env('before')) });
     const call = stage.outcome('a', 'slow', { ms: 500, steps: 5 }, { conversation: 'slow' });
-    await stage.edit({ a: fixture('exits', ['--stderr', `${canary('after')} ${canary('before')}`], env('after')) });
+    await stage.edit({
+      a: fixture('exits', ['--stderr', `${canary('after')} ${canary('before')}`], env('after')),
+    });
     await stage.edit({});
     await call;
     assert.deepEqual(leaks(), {});
@@ -208,7 +243,11 @@ describe('core: secrets', () => {
     await stage.edit({ a: fixture('raw') });
     const gateway = await stage.gateway();
     const { url, headers } = gateway.endpoint('a', 'plain');
-    await fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: '{}' });
+    await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{}',
+    });
     const token = Object.values(headers).join().replace('Bearer ', '');
     assert.ok(token.length > 20 && !stage.logs.text().includes(token));
   });

@@ -1,4 +1,7 @@
-/** A spare instance of real servers starts before its conversation and ends with its reason (P9, S1). */
+/**
+ * A spare instance of real servers starts before its conversation and ends with its reason (P9,
+ * S1).
+ */
 import assert from 'node:assert/strict';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
@@ -26,7 +29,9 @@ describe('core: the spare instance', () => {
     );
     const spare = pidOfSpare('memory');
     await stage.result('memory', 'read_graph', {}, { conversation: 'd2' });
-    const leased = stage.instances('memory').find(({ use }) => use.kind === 'leased' && use.conversation === 'd2');
+    const leased = stage
+      .instances('memory')
+      .find(({ use }) => use.kind === 'leased' && use.conversation === 'd2');
     assert.equal(leased?.pid, spare);
     await untilUses('memory', 'leased', 'leased', 'spare');
   });

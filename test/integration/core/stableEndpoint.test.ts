@@ -1,11 +1,26 @@
-/** The port and the secret for other agents (G6): the owner of the port, the contents of the file and refusals. */
+/**
+ * The port and the secret for other agents (G6): the owner of the port, the contents of the file
+ * and refusals.
+ */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { tokenFileOf, tokenIn } from '../../../src/core/files/tokenFile.js';
-import { secretInFile, StableEndpoint, type EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
+import {
+  secretInFile,
+  StableEndpoint,
+  type EndpointState,
+} from '../../../src/core/gateway/http/stableEndpoint.js';
 import { createGateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
@@ -25,7 +40,12 @@ describe('stable endpoint (G6)', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   function open(port?: number): { endpoint: StableEndpoint; clock: FakeClock; secrets: string[] } {
-    const [backend, clock, log, secrets] = [new FakeBackend(), new FakeClock(), new MemoryLog(), [] as string[]];
+    const [backend, clock, log, secrets] = [
+      new FakeBackend(),
+      new FakeClock(),
+      new MemoryLog(),
+      [] as string[],
+    ];
     const endpoint = new StableEndpoint({
       ...(port !== undefined && { port }),
       secret: secretInFile(file, { kind: 'serve', version: '1' }, clock),
@@ -40,7 +60,10 @@ describe('stable endpoint (G6)', () => {
     return { endpoint, clock, secrets };
   }
 
-  const reaches = async (endpoint: StableEndpoint, kind: EndpointState['kind']): Promise<EndpointState> => {
+  const reaches = async (
+    endpoint: StableEndpoint,
+    kind: EndpointState['kind'],
+  ): Promise<EndpointState> => {
     if (endpoint.state.kind === kind) return endpoint.state;
     return within(
       nextEvent(endpoint.onDidChange, (state) => state.kind === kind),
@@ -59,7 +82,10 @@ describe('stable endpoint (G6)', () => {
     await first.dispose();
     clock.advance(3_000);
     await reaches(second, 'listening');
-    assert.equal(second.gateway?.endpoint('a', 'plain').url, `http://127.0.0.1:${state.port}/mcp/a`);
+    assert.equal(
+      second.gateway?.endpoint('a', 'plain').url,
+      `http://127.0.0.1:${state.port}/mcp/a`,
+    );
     assert.deepEqual(new Set(secrets), new Set([readFileSync(file, 'utf8').trim()]));
     await second.dispose();
     await assertRefused(state.port);

@@ -1,7 +1,7 @@
 /**
- * Servers that do not start, all at once beside good ones (X3, C4, S2). Each is one problem at its place and one
- * failed server, and costs only itself.
- * The golden files of the connections hold the messages.
+ * Servers that do not start, all at once beside good ones (X3, C4, S2). Each is one problem at its
+ * place and one failed server, and costs only itself. The golden files of the connections hold the
+ * messages.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,11 @@ interface Row {
 const onWindows = process.platform === 'win32';
 const missing = 'no-such-command-in-a-shell';
 const quickly = { timeouts: { connect: '4s' } };
-const command = (name: string, ...args: string[]): Entry => ({ transport: 'stdio', command: name, args });
+const command = (name: string, ...args: string[]): Entry => ({
+  transport: 'stdio',
+  command: name,
+  args,
+});
 
 describe('core: servers that do not start', () => {
   let stage: Stage;
@@ -52,7 +56,10 @@ describe('core: servers that do not start', () => {
     mkdirSync(installed, { recursive: true });
     writeFileSync(path.join(installed, 'module.mjs'), "import 'a-dependency';\n");
     writeFileSync(path.join(installed, 'common.cjs'), "require('a-dependency');\n");
-    const incomplete = { code: 'server-exited', says: /in \S+9833c18b2d85bc59 is incomplete/ } as const;
+    const incomplete = {
+      code: 'server-exited',
+      says: /in \S+9833c18b2d85bc59 is incomplete/,
+    } as const;
     const refused = `http://127.0.0.1:${await freePort()}/mcp`;
     const notThere = await stage.http('http');
     rows = [
@@ -97,7 +104,12 @@ describe('core: servers that do not start', () => {
         code: 'server-exited',
         says: /exited with code 3: fatal: no configuration found/,
       },
-      { id: 'ends-well', entry: fixture('exits', ['--code', '0']), code: 'server-exited', says: /exited with code 0/ },
+      {
+        id: 'ends-well',
+        entry: fixture('exits', ['--code', '0']),
+        code: 'server-exited',
+        says: /exited with code 0/,
+      },
       {
         id: 'crashes',
         entry: fixture('exits', ['--signal', onWindows ? 'SIGKILL' : 'SIGSEGV']),
@@ -110,11 +122,21 @@ describe('core: servers that do not start', () => {
         code: 'server-exited',
         says: /Node did not find/,
       },
-      { id: 'half-installed', entry: command(process.execPath, path.join(installed, 'module.mjs')), ...incomplete },
-      { id: 'half-common', entry: command(process.execPath, path.join(installed, 'common.cjs')), ...incomplete },
+      {
+        id: 'half-installed',
+        entry: command(process.execPath, path.join(installed, 'module.mjs')),
+        ...incomplete,
+      },
+      {
+        id: 'half-common',
+        entry: command(process.execPath, path.join(installed, 'common.cjs')),
+        ...incomplete,
+      },
       {
         id: 'shell',
-        entry: onWindows ? { transport: 'stdio', ...inShell([missing]) } : command('sh', '-c', missing),
+        entry: onWindows
+          ? { transport: 'stdio', ...inShell([missing]) }
+          : command('sh', '-c', missing),
         code: 'server-exited',
         says: onWindows ? /recogni[sz]e/ : /exited with code 127/,
       },
@@ -161,8 +183,19 @@ describe('core: servers that do not start', () => {
         code: 'list-failed',
         says: /no list of tools/,
       },
-      { id: 'null-list', entry: fixture('odd-tools', ['--kind', 'null-list']), code: 'list-failed', says: /null/ },
-      { id: 'refused', entry: http(refused), code: 'http-unreachable', at: refused, says: /refused/i },
+      {
+        id: 'null-list',
+        entry: fixture('odd-tools', ['--kind', 'null-list']),
+        code: 'list-failed',
+        says: /null/,
+      },
+      {
+        id: 'refused',
+        entry: http(refused),
+        code: 'http-unreachable',
+        at: refused,
+        says: /refused/i,
+      },
       {
         id: 'no-such-host',
         entry: http('http://no-such-host.invalid/mcp'),
@@ -175,7 +208,11 @@ describe('core: servers that do not start', () => {
         code: 'http-unauthorized',
         says: /401/,
       }),
-      await httpRow('forbidden', ['--status', '403'], { at: 'forbidden', code: 'http-unauthorized', says: /403/ }),
+      await httpRow('forbidden', ['--status', '403'], {
+        at: 'forbidden',
+        code: 'http-unauthorized',
+        says: /403/,
+      }),
       await httpRow(
         'wrong-token',
         ['--require-token', 'right'],
@@ -195,8 +232,16 @@ describe('core: servers that do not start', () => {
         says: /500[^]*refused with 500/,
       }),
       await httpRow('page', ['--html'], { code: 'http-not-mcp', says: /html/i }),
-      await httpRow('self-signed', ['--tls', 'self-signed'], { code: 'http-tls', says: /certificate/i }),
-      await httpRow('speechless', ['--silent'], { at: 'speechless', code: 'server-silent', says: /4 s/ }, quickly),
+      await httpRow('self-signed', ['--tls', 'self-signed'], {
+        code: 'http-tls',
+        says: /certificate/i,
+      }),
+      await httpRow(
+        'speechless',
+        ['--silent'],
+        { at: 'speechless', code: 'server-silent', says: /4 s/ },
+        quickly,
+      ),
       await httpRow('loop', ['--redirect', 'loop'], { code: 'http-status', says: /redirect/i }),
     ];
     const good: Record<string, Entry> = { good: rawWith(['echo']), also: rawWith(['count']) };
@@ -244,7 +289,10 @@ describe('core: servers that do not start', () => {
 
   it('A call of a server that never started says so', async () => {
     const outcome = await stage.outcome('exits', 'echo');
-    assert.match(JSON.stringify(outcome), /"echo\\" was not called\. The toolset \\"exits\\" has no tools now/);
+    assert.match(
+      JSON.stringify(outcome),
+      /"echo\\" was not called\. The toolset \\"exits\\" has no tools now/,
+    );
     assert.match(JSON.stringify(outcome), /"isError":true/);
   });
 
@@ -252,7 +300,9 @@ describe('core: servers that do not start', () => {
     const repaired = rows.filter((_, index) => index % 4 === 0);
     const { id, entry } = rows.find(({ code }) => code === 'server-exited') as Row;
     await stage.edit({
-      ...Object.fromEntries(repaired.map((row) => [row.id, rawWith([row.id.replaceAll('-', '_')])])),
+      ...Object.fromEntries(
+        repaired.map((row) => [row.id, rawWith([row.id.replaceAll('-', '_')])]),
+      ),
       [id]: entry,
     });
     assert.deepEqual(stage.problems(), [`server-exited "${id}"`]);
@@ -274,7 +324,11 @@ describe('core: odd servers that work', () => {
     const failing = fixture('features', ['--tools-fail']);
     const own = await startStage();
     await own.edit({ s: failing });
-    const toolsets = own.host.catalogue.toolsets.map(({ id, tools, prompts }) => [id, tools.length, prompts.length]);
+    const toolsets = own.host.catalogue.toolsets.map(({ id, tools, prompts }) => [
+      id,
+      tools.length,
+      prompts.length,
+    ]);
     assert.deepEqual(toolsets[0], ['s', 0, 2]);
     const said = own.host.snapshot.problems.filter(({ code }) => code === 'list-failed');
     assert.match(

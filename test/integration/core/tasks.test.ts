@@ -1,4 +1,6 @@
-/** Calls that a server answers as tasks, and other extensions (X8): permitted clients and lifetimes. */
+/**
+ * Calls that a server answers as tasks, and other extensions (X8): permitted clients and lifetimes.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -28,9 +30,15 @@ describe('tasks (X8)', function () {
   afterEach(endStages);
 
   const open = (capabilities = knowing.capabilities, toolset = 's'): Promise<ModernClient> =>
-    ModernClient.open(stage, toolset, { capabilities, address: randomBytes(16).toString('base64url') });
+    ModernClient.open(stage, toolset, {
+      capabilities,
+      address: randomBytes(16).toString('base64url'),
+    });
   /** The agreed part comes first, then the updates of the tasks. */
-  const listen = (client: ModernClient, taskIds: string[]): { next(): Promise<Fields>; end: Promise<Message> } => {
+  const listen = (
+    client: ModernClient,
+    taskIds: string[],
+  ): { next(): Promise<Fields>; end: Promise<Message> } => {
     const stop = new AbortController();
     stage.onDispose(() => Promise.resolve(stop.abort()));
     const told: Fields[] = [];
@@ -63,9 +71,14 @@ describe('tasks (X8)', function () {
     assert.equal(result?.['resultType'], 'task', JSON.stringify(error ?? result));
     return String(result['taskId']);
   };
-  const get = (client: ModernClient, taskId: string): Promise<Message> => client.request('tasks/get', { taskId });
+  const get = (client: ModernClient, taskId: string): Promise<Message> =>
+    client.request('tasks/get', { taskId });
   const refused = (answer: Message): void => {
-    assert.deepEqual([answer.error?.code, answer.result], [-32602, undefined], JSON.stringify(answer));
+    assert.deepEqual(
+      [answer.error?.code, answer.result],
+      [-32602, undefined],
+      JSON.stringify(answer),
+    );
   };
 
   it('Tasks pass with questions and results under renamed tools', async () => {
@@ -78,7 +91,10 @@ describe('tasks (X8)', function () {
     const taskId = taskOf(await client.call('my_work', { asks: true }));
     const asked = await get(client, taskId);
     assert.equal(asked.result?.['resultType'], 'complete');
-    assert.match(JSON.stringify(asked.result['inputRequests']), /"name":\{"method":"elicitation\/create"/);
+    assert.match(
+      JSON.stringify(asked.result['inputRequests']),
+      /"name":\{"method":"elicitation\/create"/,
+    );
     const inputResponses = { name: { action: 'accept', content: { name: 'Ada' } } };
     const updated = await client.request('tasks/update', { taskId, inputResponses });
     assert.equal(updated.result?.['resultType'], 'complete');
@@ -116,7 +132,10 @@ describe('tasks (X8)', function () {
     assert.equal(asked.result?.['status'], 'input_required', JSON.stringify(asked));
     await client.request('tasks/update', { taskId, inputResponses: { name: { content: 'x' } } });
     assert.equal((await get(client, taskId)).result?.['status'], 'completed');
-    await stage.until(() => !stage.instances('s').some((one) => String(one.pid) === pid), 'the end of its instance');
+    await stage.until(
+      () => !stage.instances('s').some((one) => String(one.pid) === pid),
+      'the end of its instance',
+    );
     refused(await get(client, taskId));
   });
 
@@ -131,7 +150,10 @@ describe('tasks (X8)', function () {
       assert.equal((await get(client, taskId)).result?.['status'], 'input_required');
       await client.request('tasks/update', { taskId, inputResponses: { name: { content: 'x' } } });
       assert.equal((await get(client, taskId)).result?.['status'], 'completed');
-      await stage.until(() => !stage.instances('s').some((one) => String(one.pid) === pid), 'the end of its instance');
+      await stage.until(
+        () => !stage.instances('s').some((one) => String(one.pid) === pid),
+        'the end of its instance',
+      );
       refused(await get(client, taskId));
     }
   });
@@ -149,8 +171,13 @@ describe('tasks (X8)', function () {
   });
 
   it('of a shared instance need no conversation', async () => {
-    await stage.edit({ t: fixture('tasks', [], { 'truely-stateless': true, transform: [{ prefix: 't_' }] }) });
-    const [one, two] = [await ModernClient.open(stage, 't', knowing), await ModernClient.open(stage, 't', knowing)];
+    await stage.edit({
+      t: fixture('tasks', [], { 'truely-stateless': true, transform: [{ prefix: 't_' }] }),
+    });
+    const [one, two] = [
+      await ModernClient.open(stage, 't', knowing),
+      await ModernClient.open(stage, 't', knowing),
+    ];
     const shared = taskOf(await one.call('t_work'));
     assert.equal((await get(two, shared)).result?.['status'], 'working');
   });
@@ -159,11 +186,17 @@ describe('tasks (X8)', function () {
     await stage.edit({ s: fixture('tasks') });
     const [client, other] = [await open(), await open()];
     await other.text('pid');
-    const [first, second] = [taskOf(await client.call('work', { asks: true })), taskOf(await client.call('work'))];
+    const [first, second] = [
+      taskOf(await client.call('work', { asks: true })),
+      taskOf(await client.call('work')),
+    ];
     const heard = listen(client, [first, second, 'nothing']);
     assert.deepEqual(await heard.next(), { taskIds: [first, second] });
     assert.deepEqual(await listen(other, [first]).next(), {});
-    await client.request('tasks/update', { taskId: first, inputResponses: { name: { content: { name: 'Ada' } } } });
+    await client.request('tasks/update', {
+      taskId: first,
+      inputResponses: { name: { content: { name: 'Ada' } } },
+    });
     assert.deepEqual(shortly(await heard.next()), [first, 'completed', '{"name":"Ada"}']);
     await client.request('tasks/cancel', { taskId: second });
     assert.deepEqual(shortly(await heard.next()), [second, 'cancelled', undefined]);
@@ -185,13 +218,18 @@ describe('tasks (X8)', function () {
     assert.deepEqual(shortly(await heard.next()), [taskId, 'completed', 'unheard']);
     assert.deepEqual(shortly(await heard.next()), [left, 'working', undefined]);
     process.kill(Number(await client.text('pid')), 'SIGKILL');
-    assert.equal((await within(heard.end, 'the end of what is listened to')).result?.['resultType'], 'complete');
+    assert.equal(
+      (await within(heard.end, 'the end of what is listened to')).result?.['resultType'],
+      'complete',
+    );
   });
 
   it('Listening to tasks over stdio ends at a gateway that does not know the task', async () => {
     await stage.edit({ s: fixture('tasks') });
     const { backend, log } = stage.core;
-    const gateways = [0, 1].map(() => createGateway({ backend, log, clock: systemClock }, { version: '1' }));
+    const gateways = [0, 1].map(() =>
+      createGateway({ backend, log, clock: systemClock }, { version: '1' }),
+    );
     const [first, second] = gateways;
     assert(first && second);
     for (const gateway of gateways) {
@@ -204,7 +242,9 @@ describe('tasks (X8)', function () {
       return { url, token: headers['Authorization']?.replace('Bearer ', '') ?? '' };
     };
     const pipe = new Pipe((input, output, signal) =>
-      new Bridge({ input, output, find, clock: systemClock, log: silentLog, version: '1' }).run(signal),
+      new Bridge({ input, output, find, clock: systemClock, log: silentLog, version: '1' }).run(
+        signal,
+      ),
     );
     stage.onDispose(() => pipe.close());
     const heard = new Emitter<Fields>();
@@ -226,7 +266,8 @@ describe('tasks (X8)', function () {
     };
     const begun = await ask('call', 'tools/call', { name: 'work' }, ({ id }) => id === 'call');
     const { taskId } = begun['result'] as { taskId: string };
-    const isAgreed = ({ method }: Fields): boolean => method === 'notifications/subscriptions/acknowledged';
+    const isAgreed = ({ method }: Fields): boolean =>
+      method === 'notifications/subscriptions/acknowledged';
     await ask('listen', 'subscriptions/listen', { notifications: { taskIds: [taskId] } }, isAgreed);
     let open: (gateway: Gateway) => void = () => {};
     now = new Promise((resolve) => (open = resolve));
@@ -234,7 +275,10 @@ describe('tasks (X8)', function () {
     const pids = stage.instances('s').map(({ pid }) => pid);
     await first.dispose();
     for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
-    await stage.until(() => stage.instances('s').every(({ pid }) => !pids.includes(pid)), 'the end of the instance');
+    await stage.until(
+      () => stage.instances('s').every(({ pid }) => !pids.includes(pid)),
+      'the end of the instance',
+    );
     open(second);
     assert.equal(
       ((await within(ended, 'the end of what is listened to'))['result'] as Fields)['resultType'],
@@ -258,7 +302,8 @@ describe('tasks (X8)', function () {
     await heard.next();
     await client.call('my_done', { taskId, picture: true });
     const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
-    const imageIn = (said: Fields | undefined): unknown => (said?.['result'] as { content: unknown[] }).content[1];
+    const imageIn = (said: Fields | undefined): unknown =>
+      (said?.['result'] as { content: unknown[] }).content[1];
     assert.deepEqual(imageIn(await heard.next()), image);
     assert.deepEqual(imageIn((await get(client, taskId)).result), image);
     await settled();
@@ -267,9 +312,13 @@ describe('tasks (X8)', function () {
   });
 
   it('Tasks pass at the endpoint of all toolsets to the right server despite equal ids', async () => {
-    const named = (id: string): Entry => fixture('tasks', ['--numbered'], { transform: [{ prefix: `${id}_` }] });
+    const named = (id: string): Entry =>
+      fixture('tasks', ['--numbered'], { transform: [{ prefix: `${id}_` }] });
     await stage.edit({ a: named('a'), b: named('b') });
-    const [client, other] = [await open(knowing.capabilities, '*'), await open(knowing.capabilities, '*')];
+    const [client, other] = [
+      await open(knowing.capabilities, '*'),
+      await open(knowing.capabilities, '*'),
+    ];
     const ids = [taskOf(await client.call('a_work')), taskOf(await client.call('b_work'))];
     const heard = listen(client, ids);
     assert.deepEqual(await heard.next(), { taskIds: ids });
@@ -287,14 +336,22 @@ describe('tasks (X8)', function () {
     await stage.edit({ s: fixture('tasks') });
     const plain = await open({} as typeof knowing.capabilities);
     await plain.text('pid');
-    for (const answer of [await plain.call('work'), await plain.request('tasks/get', { taskId: 'x' })]) {
+    for (const answer of [
+      await plain.call('work'),
+      await plain.request('tasks/get', { taskId: 'x' }),
+    ]) {
       assert.deepEqual([answer.status, answer.error?.code], [400, -32021]);
-      assert.deepEqual(answer.error?.data, { requiredCapabilities: { extensions: { [extension]: {} } } });
+      assert.deepEqual(answer.error?.data, {
+        requiredCapabilities: { extensions: { [extension]: {} } },
+      });
     }
     const old = await SessionClient.open(stage, 's', knowing as object);
     await assert.rejects(old.call('work'), { code: -32021 });
     await assert.rejects(
-      old.client.request({ method: 'tasks/get', params: { taskId: 'x' } } as never, undefined as never),
+      old.client.request(
+        { method: 'tasks/get', params: { taskId: 'x' } } as never,
+        undefined as never,
+      ),
     );
     await stage.edit({ s: fixture('features') });
     const client = await open();
@@ -320,10 +377,14 @@ describe('tools that must be called as tasks of 2025-11-25 (X8)', function () {
     const steps: unknown[] = [];
     const options = { onprogress: (step: Progress) => void steps.push(step.message) };
     const call = { name: 'research', arguments: { asks: true } };
-    const asked = (await old.client.callTool(call, undefined, options)) as { content: { text: string }[] };
+    const asked = (await old.client.callTool(call, undefined, options)) as {
+      content: { text: string }[];
+    };
     assert.deepEqual(JSON.parse(asked.content[0]?.text ?? ''), accepts);
     assert.deepEqual(steps, ['begun']);
-    const modern = await ModernClient.open(stage, 's', { address: randomBytes(16).toString('base64url') });
+    const modern = await ModernClient.open(stage, 's', {
+      address: randomBytes(16).toString('base64url'),
+    });
     assert.equal(await modern.text('research', { asks: false }), '"nobody"');
   });
 
@@ -331,7 +392,9 @@ describe('tools that must be called as tasks of 2025-11-25 (X8)', function () {
     const client = await SessionClient.open(stage, 's');
     const stop = new AbortController();
     const options = { signal: stop.signal, onprogress: () => stop.abort() };
-    await assert.rejects(client.client.callTool({ name: 'endless', arguments: {} }, undefined, options));
+    await assert.rejects(
+      client.client.callTool({ name: 'endless', arguments: {} }, undefined, options),
+    );
     while ((await client.text('states')) !== '["cancelled"]');
   });
 });

@@ -18,11 +18,15 @@ describe('core: lists of tools', () => {
   const extras = (): string[] => stage.publishedBy('a').filter((name) => name.includes('extra_'));
 
   it('A changed list passes the same filter and naming', async () => {
-    await stage.edit({ a: changing({ tools: { blacklist: ['extra_2'] }, transform: [{ prefix: 'n_' }] }) });
+    await stage.edit({
+      a: changing({ tools: { blacklist: ['extra_2'] }, transform: [{ prefix: 'n_' }] }),
+    });
     for (let n = 1; n <= 3; n++) await stage.text('a', 'n_grow');
     await stage.until(() => extras().join() === 'n_extra_1,n_extra_3', 'the third extra tool');
     assert.match(stage.problem('filtered-tools').message, /extra_2/);
-    assert.deepEqual(JSON.parse(await stage.text('a', 'n_extra_3', { text: 'hi' })), { text: 'hi' });
+    assert.deepEqual(JSON.parse(await stage.text('a', 'n_extra_3', { text: 'hi' })), {
+      text: 'hi',
+    });
     for (let n = 1; n <= 3; n++) await stage.text('a', 'n_shrink');
     await stage.until(() => extras().length === 0, 'no extra tools');
   });
@@ -46,7 +50,9 @@ describe('core: lists of tools', () => {
 
   it('A server whose tools change with every list is followed to the last change', async () => {
     const script = path.join(__dirname, 'servers/restless.mjs');
-    await stage.edit({ a: { transport: 'stdio', command: process.execPath, args: [script, '--times', '10'] } });
+    await stage.edit({
+      a: { transport: 'stdio', command: process.execPath, args: [script, '--times', '10'] },
+    });
     await stage.until(() => stage.publishedBy('a').includes('tool_10'), 'the last tool');
   });
 
@@ -93,7 +99,11 @@ describe('core: lists of tools', () => {
     ['a cursor that repeats', ['--repeat'], /repeats the cursor/],
     ['a list without an end', ['--endless', '--tools-per-page', '1'], /more than 1000 pages/],
     ['an error on a later page', ['--error-on-page', '2'], /page 2 is not available/],
-    ['more than 10,000 tools', ['--pages', '10', '--tools-per-page', '1001'], /more than 10000 tools/],
+    [
+      'more than 10,000 tools',
+      ['--pages', '10', '--tools-per-page', '1001'],
+      /more than 10000 tools/,
+    ],
   ] as const) {
     it(`${name} fails the start of that server only`, async () => {
       await stage.edit({ a: fixture('pages', args), b: rawWith(['echo']) });
@@ -109,7 +119,8 @@ describe('core: lists of tools', () => {
   }
 
   it('10,000 tools are published, filtered, listed by an agent and called', async () => {
-    const entry = (rest: Entry = {}): Entry => fixture('pages', ['--pages', '10', '--tools-per-page', '1000'], rest);
+    const entry = (rest: Entry = {}): Entry =>
+      fixture('pages', ['--pages', '10', '--tools-per-page', '1000'], rest);
     await stage.edit({ a: entry() });
     assert.equal(stage.publishedBy('a').length, 10_000);
     const agent = await Agent.connect(stage, 'a');
@@ -118,9 +129,14 @@ describe('core: lists of tools', () => {
     assert.equal(names.at(-1), 'tool_9999');
     assert.equal(await agent.text('tool_9999'), 'tool_9999');
     const pid = stage.pid('a');
-    await stage.edit({ a: entry({ tools: { whitelist: ['*99'] }, transform: [{ prefix: 'n_' }] }) });
+    await stage.edit({
+      a: entry({ tools: { whitelist: ['*99'] }, transform: [{ prefix: 'n_' }] }),
+    });
     assert.equal(stage.publishedBy('a').length, 100);
     assert.equal(stage.pid('a'), pid);
-    await agent.untilTools((listed) => listed.length === 100 && listed.includes('n_tool_99'), 'the filtered list');
+    await agent.untilTools(
+      (listed) => listed.length === 100 && listed.includes('n_tool_99'),
+      'the filtered list',
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `{ command: [...] }` with real programs, servers and addresses (C2): their time, their receivers and their
- * visibility.
+ * `{ command: [...] }` with real programs, servers and addresses (C2): their time, their receivers
+ * and their visibility.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,9 @@ describe('core: values that programs print', () => {
 
   afterEach(endStages);
 
-  const node = (script: string, ...args: string[]): Entry => ({ command: [process.execPath, '-e', script, ...args] });
+  const node = (script: string, ...args: string[]): Entry => ({
+    command: [process.execPath, '-e', script, ...args],
+  });
   /** Prints a value that is only in a file, and leaves a mark for each run. */
   const printing = (value: string): Entry => {
     const file = `${(files += 1)}.txt`;
@@ -49,7 +51,9 @@ describe('core: values that programs print', () => {
 
   it('Printed values reach env and arguments, and no log, problem or status (E4)', async () => {
     const args = [{ ...printing(canary('argument')), prefix: '--token=', suffix: '!' }];
-    await stage.edit({ a: fixture('raw', args as unknown as string[], { env: { GIVEN: printing(canary('env')) } }) });
+    await stage.edit({
+      a: fixture('raw', args as unknown as string[], { env: { GIVEN: printing(canary('env')) } }),
+    });
     assert.equal(await stage.text('a', 'env', { name: 'GIVEN' }), canary('env'));
     assert.match(await stage.text('a', 'args'), new RegExp(`--token=${canary('argument')}!`));
     await stage.outcome('a', 'stderr', { text: `told ${canary('env')} and ${canary('argument')}` });
@@ -61,8 +65,13 @@ describe('core: values that programs print', () => {
   it('Printed values reach addresses and headers', async () => {
     const server = await stage.http('http');
     const headers = { GIVEN: { ...printing(canary('header')), prefix: 'Bearer ' } };
-    const [origin, rest] = [new URL(server.url).origin, server.url.slice(new URL(server.url).origin.length)];
-    await stage.edit({ a: { ...http('', { headers }), url: { ...printing(rest.slice(1)), prefix: `${origin}/` } } });
+    const [origin, rest] = [
+      new URL(server.url).origin,
+      server.url.slice(new URL(server.url).origin.length),
+    ];
+    await stage.edit({
+      a: { ...http('', { headers }), url: { ...printing(rest.slice(1)), prefix: `${origin}/` } },
+    });
     assert.match(await stage.text('a', 'headers'), new RegExp(`Bearer ${canary('header')}`));
   });
 
@@ -72,7 +81,8 @@ describe('core: values that programs print', () => {
       fixture('raw', [], { env: { GIVEN: given }, transform: [{ prefix: `${id}_` }] });
     const servers = { a: entry('a'), b: entry('b'), c: entry('c') };
     await stage.edit(servers);
-    for (const id of ['a', 'b', 'c']) assert.equal(await stage.text(id, `${id}_env`, { name: 'GIVEN' }), 'one');
+    for (const id of ['a', 'b', 'c'])
+      assert.equal(await stage.text(id, `${id}_env`, { name: 'GIVEN' }), 'one');
     assert.equal(runs(), 1);
     writeFileSync(path.join(stage.folder, `${files}.txt`), 'two');
     await stage.edit(servers);
@@ -85,7 +95,9 @@ describe('core: values that programs print', () => {
   it('Value commands do not run before a person has approved them (S1)', async () => {
     let verdict: 'pending' | 'approved' = 'pending';
     const changes = new Emitter<void>();
-    stage = await startStage({ approvals: { judge: () => verdict, isKept: () => true, onDidChange: changes.event } });
+    stage = await startStage({
+      approvals: { judge: () => verdict, isKept: () => true, onDidChange: changes.event },
+    });
     await stage.edit({ a: fixture('raw', [], { env: { GIVEN: printing('value') } }) });
     assert.equal(stage.server('a').state.kind, 'pending');
     await stage.host.start('a');
@@ -100,7 +112,9 @@ describe('core: values that programs print', () => {
   const failures: [string, Entry, RegExp][] = [
     [
       'ends with an error',
-      node("console.log('canary-printed-5ca1ab1e'); console.error('you are not signed in'); process.exit(3)"),
+      node(
+        "console.log('canary-printed-5ca1ab1e'); console.error('you are not signed in'); process.exit(3)",
+      ),
       /exited with code 3; last on stderr:\n {2}“you are not signed in”/,
     ],
     ['prints nothing', node(''), /printed nothing/],
@@ -116,7 +130,10 @@ describe('core: values that programs print', () => {
     it(`Value commands are a problem at their place if the program ${what}`, async () => {
       await stage.edit({ a: fixture('raw', [], { env: { GIVEN: given } }) });
       failing(message);
-      assert.doesNotMatch(stage.problem('value-command-failed').message.replace(/"console[^\n]*/, ''), anyCanary);
+      assert.doesNotMatch(
+        stage.problem('value-command-failed').message.replace(/"console[^\n]*/, ''),
+        anyCanary,
+      );
     });
 
   it('Value commands in the wrong place are a problem', async () => {
@@ -129,10 +146,14 @@ describe('core: values that programs print', () => {
     const child =
       "require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });";
     await stage.edit({
-      a: fixture('raw', [], { env: { GIVEN: node(`${child} console.log('value'); process.exit(0)`) } }),
+      a: fixture('raw', [], {
+        env: { GIVEN: node(`${child} console.log('value'); process.exit(0)`) },
+      }),
     });
     assert.equal(await stage.text('a', 'env', { name: 'GIVEN' }), 'value');
-    const hanging = node(`${child} require('fs').appendFileSync('runs', 'x'); setInterval(() => {}, 1000)`);
+    const hanging = node(
+      `${child} require('fs').appendFileSync('runs', 'x'); setInterval(() => {}, 1000)`,
+    );
     stage.save({ a: fixture('raw', [], { env: { GIVEN: hanging } }) });
     const edit = stage.host.setSources([
       { file: stage.file, folder: stage.folder, text: readFileSync(stage.file, 'utf8') },

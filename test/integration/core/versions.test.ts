@@ -1,6 +1,6 @@
 /**
- * Each version of the protocol on either side (G2, G4). Features of a version pass, and later features are hidden
- * from an older peer.
+ * Each version of the protocol on either side (G2, G4). Features of a version pass, and later
+ * features are hidden from an older peer.
  */
 import assert from 'node:assert/strict';
 import { fixture } from '../../support/core/configText.js';
@@ -64,7 +64,11 @@ class OldClient {
 
 const answers: Record<string, Json> = {
   'roots/list': { roots: [{ uri: 'file:///a', name: 'a', _meta: { x: 1 } }] },
-  'sampling/createMessage': { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello' } },
+  'sampling/createMessage': {
+    role: 'assistant',
+    model: 'm',
+    content: { type: 'text', text: 'Hello' },
+  },
   'elicitation/create': { action: 'accept', content: { answer: 'Ada' } },
 };
 
@@ -74,7 +78,11 @@ describe('versions of the protocol', () => {
   afterEach(endStages);
 
   for (const version of versions) {
-    const [isFirst, isOld, isNewest] = [version === '2024-11-05', version < '2025-06-18', version === '2025-11-25'];
+    const [isFirst, isOld, isNewest] = [
+      version === '2024-11-05',
+      version < '2025-06-18',
+      version === '2025-11-25',
+    ];
 
     describe(`a client of ${version}`, () => {
       let client: OldClient;
@@ -93,7 +101,10 @@ describe('versions of the protocol', () => {
           ...(!isFirst && { completions: {} }),
         });
         const meta = { _meta: { shade: 'green' } };
-        const entry = { ...(!isOld && { title: 'Rich', ...meta }), ...(isNewest && { icons: [{ src: png }] }) };
+        const entry = {
+          ...(!isOld && { title: 'Rich', ...meta }),
+          ...(isNewest && { icons: [{ src: png }] }),
+        };
         const { tools } = (await client.result('tools/list')) as { tools: Json[] };
         assert.deepEqual(
           tools.find(({ name }) => name === 'contents'),
@@ -109,7 +120,11 @@ describe('versions of the protocol', () => {
         const { prompts } = (await client.result('prompts/list')) as { prompts: Json[] };
         assert.deepEqual(
           prompts.find(({ name }) => name === 'sounds'),
-          { name: 'sounds', ...entry, arguments: [{ name: 'which', ...(!isOld && { title: 'Which' }) }] },
+          {
+            name: 'sounds',
+            ...entry,
+            arguments: [{ name: 'which', ...(!isOld && { title: 'Which' }) }],
+          },
         );
         const { resources } = (await client.result('resources/list')) as { resources: Json[] };
         assert.deepEqual(
@@ -121,7 +136,9 @@ describe('versions of the protocol', () => {
             annotations: { priority: 1, ...(!isOld && { lastModified: '2025-01-12T15:00:58Z' }) },
           },
         );
-        const { contents } = (await client.result('resources/read', { uri: 'note://rich' })) as { contents: Json[] };
+        const { contents } = (await client.result('resources/read', { uri: 'note://rich' })) as {
+          contents: Json[];
+        };
         assert.deepEqual(contents[0]?.['_meta'], isOld ? undefined : { shade: 'green' });
         const completed = await client.result('completion/complete', {
           ref: { type: 'ref/prompt', name: 'greet' },
@@ -133,20 +150,39 @@ describe('versions of the protocol', () => {
       });
 
       it('A client gets contents of its version, and a description of others', async () => {
-        const { content, structuredContent } = (await client.call('contents')) as { content: Json[] } & Json;
-        const got = { content: (await client.result('prompts/get', { name: 'sounds' }))['messages'] as Json[] };
+        const { content, structuredContent } = (await client.call('contents')) as {
+          content: Json[];
+        } & Json;
+        const got = {
+          content: (await client.result('prompts/get', { name: 'sounds' }))['messages'] as Json[],
+        };
         const [sound, link] = got.content.map((message) => message['content'] as Json);
         assert.deepEqual(structuredContent, isOld ? undefined : { said: true });
-        assert.deepEqual(content[0], { type: 'text', text: 'said', ...(!isOld && { _meta: { shade: 'green' } }) });
-        const blob = { uri: 'mcp-toolsets://content/audio', mimeType: 'audio/wav', blob: 'UklGRg==' };
+        assert.deepEqual(content[0], {
+          type: 'text',
+          text: 'said',
+          ...(!isOld && { _meta: { shade: 'green' } }),
+        });
+        const blob = {
+          uri: 'mcp-toolsets://content/audio',
+          mimeType: 'audio/wav',
+          blob: 'UklGRg==',
+        };
         const audio = { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' };
         const expected = isFirst
           ? { type: 'resource', resource: blob }
           : { ...audio, ...(!isOld && { _meta: { shade: 'green' } }) };
         assert.deepEqual([content[1], sound], [expected, expected]);
         const asText = { type: 'text', text: 'Resource One: note://one (text/plain)' };
-        const asLink = { type: 'resource_link', uri: 'note://one', name: 'One', mimeType: 'text/plain' };
-        const expectedLink = isOld ? asText : { ...asLink, ...(isNewest && { icons: [{ src: png }] }) };
+        const asLink = {
+          type: 'resource_link',
+          uri: 'note://one',
+          name: 'One',
+          mimeType: 'text/plain',
+        };
+        const expectedLink = isOld
+          ? asText
+          : { ...asLink, ...(isNewest && { icons: [{ src: png }] }) };
         assert.deepEqual([content[2], link], [expectedLink, expectedLink]);
       });
 
@@ -162,7 +198,8 @@ describe('versions of the protocol', () => {
         const elicited = await client.text('elicit', { message: 'Who?' });
         const byUrl = await client.text('elicit_url', { id: 'e1' });
         if (isOld) assert.match(elicited, /"code":-326/);
-        else assert.deepEqual(JSON.parse(elicited), { action: 'accept', content: { answer: 'Ada' } });
+        else
+          assert.deepEqual(JSON.parse(elicited), { action: 'accept', content: { answer: 'Ada' } });
         if (!isNewest) assert.match(byUrl, /"code":-326/);
         const forms = client.asked.filter(({ method }) => method === 'elicitation/create');
         assert.deepEqual(
@@ -173,10 +210,13 @@ describe('versions of the protocol', () => {
 
       it('A client gets questions in its form, or the server learns that none are possible', async () => {
         const [sampled, elicited] = JSON.parse(await client.text('ask_much')) as Json[];
-        if (isFirst) assert.match(String(sampled?.['message']), /speaks a protocol without .*"audio"/);
+        if (isFirst)
+          assert.match(String(sampled?.['message']), /speaks a protocol without .*"audio"/);
         else assert.equal(sampled?.['model'], 'm');
         if (isOld) return assert.equal(typeof elicited?.['code'], 'number');
-        const { requestedSchema } = client.asked.at(-1)?.params as { requestedSchema: { properties: Json } };
+        const { requestedSchema } = client.asked.at(-1)?.params as {
+          requestedSchema: { properties: Json };
+        };
         const choices = { enum: ['s', 'l'], enumNames: ['Small', 'Large'] };
         const titled = [
           { const: 's', title: 'Small' },
@@ -185,13 +225,19 @@ describe('versions of the protocol', () => {
         assert.deepEqual(requestedSchema.properties, {
           name: { type: 'string', ...(isNewest && { default: 'Ada' }) },
           sure: { type: 'boolean', default: true },
-          size: isNewest ? { type: 'string', oneOf: titled, default: 's' } : { type: 'string', ...choices },
+          size: isNewest
+            ? { type: 'string', oneOf: titled, default: 's' }
+            : { type: 'string', ...choices },
         });
       });
     });
 
     describe(`a server of ${version}`, () => {
-      const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
+      const capabilities = {
+        roots: { listChanged: true },
+        sampling: {},
+        elicitation: { form: {} },
+      };
 
       for (const batches of version === '2025-03-26' ? [false, true] : [false]) {
         it(`A server gives its tools, prompts, resources, completions and questions${batches ? ', in batches' : ''}`, async () => {
@@ -200,14 +246,21 @@ describe('versions of the protocol', () => {
           const session = await SessionClient.open(stage, 's', {
             capabilities,
             elicit: () => ({ action: 'accept', content: { answer: 'Ada' } }),
-            sample: () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello' } }),
+            sample: () => ({
+              role: 'assistant',
+              model: 'm',
+              content: { type: 'text', text: 'Hello' },
+            }),
             roots: () => ['file:///a'],
           });
           const { client } = session;
           assert.match(JSON.stringify(await client.listPrompts()), /greet/);
           assert.match(JSON.stringify(await client.getPrompt({ name: 'greet' })), /"greet \{\}"/);
           assert.match(JSON.stringify(await client.listResources()), /note:\/\/one/);
-          assert.match(JSON.stringify(await client.readResource({ uri: 'note://one' })), /note:\/\/one of \d+/);
+          assert.match(
+            JSON.stringify(await client.readResource({ uri: 'note://one' })),
+            /note:\/\/one of \d+/,
+          );
           const { completion } = await client.complete({
             ref: { type: 'ref/prompt', name: 'greet' },
             argument: { name: 'name', value: 'Al' },
@@ -216,11 +269,17 @@ describe('versions of the protocol', () => {
           assert.deepEqual(completion.values, ['Alan', '(greet)']);
           await client.subscribeResource({ uri: 'note://one' });
           await session.call('touch', { uri: 'note://one' });
-          assert.deepEqual(await session.next('notifications/resources/updated'), { uri: 'note://one' });
+          assert.deepEqual(await session.next('notifications/resources/updated'), {
+            uri: 'note://one',
+          });
           assert.equal(await session.text('roots'), '["file:///a"]');
           assert.match(await session.text('sample', { prompt: 'Hi' }), /"text":"Hello"/);
-          if (!isOld) assert.match(await session.text('elicit', { message: 'Who?' }), /"answer":"Ada"/);
-          const received = JSON.parse(await session.text('received')) as { method: string; params: Json }[];
+          if (!isOld)
+            assert.match(await session.text('elicit', { message: 'Who?' }), /"answer":"Ada"/);
+          const received = JSON.parse(await session.text('received')) as {
+            method: string;
+            params: Json;
+          }[];
           const sent = received.find(({ method }) => method === 'completion/complete')?.params;
           assert.deepEqual(sent?.['context'], isOld ? undefined : { arguments: { tone: 'warm' } });
         });

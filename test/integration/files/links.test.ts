@@ -62,10 +62,19 @@ describe('links in a workspace (S1a)', () => {
       writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
       link(ofHome(target), at);
       const before = everything();
-      const { code, stderr } = await cli.run('import', source, '--format', 'claude-code', '--write');
+      const { code, stderr } = await cli.run(
+        'import',
+        source,
+        '--format',
+        'claude-code',
+        '--write',
+      );
       assert.equal(code, 1, stderr);
       assert.match(stderr, /outside/);
-      assert.deepEqual([everything(), readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8')], [before, own]);
+      assert.deepEqual(
+        [everything(), readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8')],
+        [before, own],
+      );
     });
   }
 
@@ -94,28 +103,43 @@ describe('links in a workspace (S1a)', () => {
 
   const hasPipes = posixIt('It has no devices and no pipes of that kind.');
   for (const what of ['a device without an end', 'a pipe that nobody writes to'] as const) {
-    hasPipes(`${what} in the place of a file is read by no command, and written by none`, async () => {
-      cli.save({ a: rawWith(['echo']) });
-      const good = readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8');
-      const pipe = ofHome('pipe');
-      if (what !== 'a device without an end') execFileSync('mkfifo', [pipe]);
-      const target = what === 'a device without an end' ? '/dev/zero' : pipe;
-      const source = path.join(cli.folder, 'claude.json');
-      writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
-      link(target, '.mcp.json');
-      const entries = await cli.run('entries', 'claude-code', '--write');
-      assert.deepEqual([entries.code, /regular file|outside/.test(entries.stderr)], [1, true], entries.stderr);
-      const imported = await cli.run('import', path.join(cli.folder, '.mcp.json'), '--write');
-      assert.deepEqual([imported.code, /regular file/.test(imported.stderr)], [1, true], imported.stderr);
-      assert.equal(readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8'), good);
-      link(target, '.minds/mcp.yaml');
-      const into = await cli.run('import', source, '--format', 'claude-code', '--write');
-      assert.deepEqual([into.code, /regular file|outside/.test(into.stderr)], [1, true], into.stderr);
-      const checked = await cli.run('check');
-      assert.equal(checked.code, 1);
-      assert.match(checked.stdout, /file-unreadable/);
-      assert.ok(lstatSync(path.join(cli.folder, '.minds', 'mcp.yaml')).isSymbolicLink());
-    });
+    hasPipes(
+      `${what} in the place of a file is read by no command, and written by none`,
+      async () => {
+        cli.save({ a: rawWith(['echo']) });
+        const good = readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8');
+        const pipe = ofHome('pipe');
+        if (what !== 'a device without an end') execFileSync('mkfifo', [pipe]);
+        const target = what === 'a device without an end' ? '/dev/zero' : pipe;
+        const source = path.join(cli.folder, 'claude.json');
+        writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
+        link(target, '.mcp.json');
+        const entries = await cli.run('entries', 'claude-code', '--write');
+        assert.deepEqual(
+          [entries.code, /regular file|outside/.test(entries.stderr)],
+          [1, true],
+          entries.stderr,
+        );
+        const imported = await cli.run('import', path.join(cli.folder, '.mcp.json'), '--write');
+        assert.deepEqual(
+          [imported.code, /regular file/.test(imported.stderr)],
+          [1, true],
+          imported.stderr,
+        );
+        assert.equal(readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8'), good);
+        link(target, '.minds/mcp.yaml');
+        const into = await cli.run('import', source, '--format', 'claude-code', '--write');
+        assert.deepEqual(
+          [into.code, /regular file|outside/.test(into.stderr)],
+          [1, true],
+          into.stderr,
+        );
+        const checked = await cli.run('check');
+        assert.equal(checked.code, 1);
+        assert.match(checked.stdout, /file-unreadable/);
+        assert.ok(lstatSync(path.join(cli.folder, '.minds', 'mcp.yaml')).isSymbolicLink());
+      },
+    );
   }
 
   it('REST adds no server through them, and what it would have added never runs', async () => {
@@ -163,37 +187,40 @@ describe('links in a workspace (S1a)', () => {
     }
   });
 
-  whileOthersWork('a link that is put in the way during the write changes nothing outside', async () => {
-    const theirs = ofHome('.minds', 'mcp.yaml');
-    const at = path.join(cli.folder, '.minds');
-    writeFileSync(path.join(at, 'mcp.yaml'), own);
-    const flip = spawn(process.execPath, ['-e', flipping, at, ofHome('.minds')], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const ended = once(flip, 'close');
-    try {
-      await once(flip.stdout, 'data');
-      const outcomes = new Set<string>();
-      for (let round = 0; round < 20_000 && !(outcomes.size > 1 && round >= 1_000); round++) {
-        try {
-          const file = path.join(at, round % 2 === 0 ? 'mcp.yaml' : 'new.yaml');
-          const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-          writeInside(cli.folder, file, { before, after: 'version: 1 # ours\n' });
-          outcomes.add('written');
-        } catch {
-          outcomes.add('refused');
+  whileOthersWork(
+    'a link that is put in the way during the write changes nothing outside',
+    async () => {
+      const theirs = ofHome('.minds', 'mcp.yaml');
+      const at = path.join(cli.folder, '.minds');
+      writeFileSync(path.join(at, 'mcp.yaml'), own);
+      const flip = spawn(process.execPath, ['-e', flipping, at, ofHome('.minds')], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const ended = once(flip, 'close');
+      try {
+        await once(flip.stdout, 'data');
+        const outcomes = new Set<string>();
+        for (let round = 0; round < 20_000 && !(outcomes.size > 1 && round >= 1_000); round++) {
+          try {
+            const file = path.join(at, round % 2 === 0 ? 'mcp.yaml' : 'new.yaml');
+            const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+            writeInside(cli.folder, file, { before, after: 'version: 1 # ours\n' });
+            outcomes.add('written');
+          } catch {
+            outcomes.add('refused');
+          }
+          assert.equal(readFileSync(theirs, 'utf8'), own, `round ${round}`);
+          if (existsSync(ofHome('.minds', 'new.yaml'))) {
+            assert.equal(readFileSync(ofHome('.minds', 'new.yaml'), 'utf8'), '', `round ${round}`);
+          }
         }
-        assert.equal(readFileSync(theirs, 'utf8'), own, `round ${round}`);
-        if (existsSync(ofHome('.minds', 'new.yaml'))) {
-          assert.equal(readFileSync(ofHome('.minds', 'new.yaml'), 'utf8'), '', `round ${round}`);
-        }
+        assert.deepEqual([...outcomes].sort(), ['refused', 'written'], 'the race was run');
+      } finally {
+        flip.stdin.end();
+        await ended;
       }
-      assert.deepEqual([...outcomes].sort(), ['refused', 'written'], 'the race was run');
-    } finally {
-      flip.stdin.end();
-      await ended;
-    }
-  });
+    },
+  );
 });
 
 /** Puts a link in the place of the folder and the folder back, until its input ends. */

@@ -1,4 +1,7 @@
-/** The listener of a port has to prove that it knows the token (G6), because any program can listen there. */
+/**
+ * The listener of a port has to prove that it knows the token (G6), because any program can listen
+ * there.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -21,7 +24,9 @@ describe('a proof of who listens', () => {
     }
   });
 
-  async function listen(answer: (response: ServerResponse, challenge: string, port: number) => void): Promise<number> {
+  async function listen(
+    answer: (response: ServerResponse, challenge: string, port: number) => void,
+  ): Promise<number> {
     const server = createServer(({ url = '' }, response) =>
       answer(response, proofPath.exec(url)?.[1] ?? '', (server.address() as AddressInfo).port),
     );
@@ -48,12 +53,17 @@ describe('a proof of who listens', () => {
     ['no proof', '{"proof":{}}'],
   ] as const) {
     it(`is not given by ${what}`, async () => {
-      assert.equal(await knowsToken(await listen((response) => response.end(body)), token, new FakeClock()), false);
+      assert.equal(
+        await knowsToken(await listen((response) => response.end(body)), token, new FakeClock()),
+        false,
+      );
     });
   }
 
   it('is not given by who cannot be reached, or leads elsewhere', async () => {
-    const port = await listen((response) => response.writeHead(302, { location: '/elsewhere' }).end());
+    const port = await listen((response) =>
+      response.writeHead(302, { location: '/elsewhere' }).end(),
+    );
     assert.equal(await knowsToken(port, token, new FakeClock()), false);
     for (const server of servers) server.closeAllConnections();
     await Promise.all(servers.splice(0).map((server) => once(server.close(), 'close')));
@@ -70,13 +80,19 @@ describe('a proof of who listens', () => {
       };
       pour();
     });
-    assert.equal(await within(knowsToken(port, token, new FakeClock()), 'the end of the reading'), false);
+    assert.equal(
+      await within(knowsToken(port, token, new FakeClock()), 'the end of the reading'),
+      false,
+    );
     await within(Promise.resolve(closed), 'the end of the connection');
   });
 
   for (const [how, begin] of [
     ['says nothing', () => {}],
-    ['begins an answer and says nothing more', (response: ServerResponse) => void response.write('{')],
+    [
+      'begins an answer and says nothing more',
+      (response: ServerResponse) => void response.write('{'),
+    ],
   ] as const) {
     it(`is waited for 5 s from who ${how}, whatever is collected meanwhile (G2)`, async () => {
       const clock = new FakeClock();

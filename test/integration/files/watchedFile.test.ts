@@ -24,7 +24,8 @@ describe('watchFile on a real disk', () => {
   async function after(change: () => Promise<void>): Promise<FileContent> {
     const heard = nextEvent(file.onDidChange, () => true);
     await change();
-    // One interval to notice and one debounce to read; the disk itself takes real time, so time goes on until it told.
+    // One interval to notice and one debounce to read; the disk itself takes real time, so time
+    // goes on until it told.
     let told = false;
     void heard.then(() => (told = true));
     while (!told) await clock.flow(200);
@@ -51,7 +52,10 @@ describe('watchFile on a real disk', () => {
 
   for (const [what, make] of [
     ['a device without an end', (at: string) => symlink('/dev/zero', at)],
-    ['a pipe that nobody writes to', (at: string) => Promise.resolve(void execFileSync('mkfifo', [at]))],
+    [
+      'a pipe that nobody writes to',
+      (at: string) => Promise.resolve(void execFileSync('mkfifo', [at])),
+    ],
   ] as const) {
     posixIt('Windows has no devices and pipes in folders')(
       `says that ${what} is no file, and reads the file that comes`,
@@ -90,7 +94,9 @@ describe('watchFile on a real disk', () => {
       await writeFile(path, 'late');
     });
     assert.deepEqual(told, { kind: 'text', text: 'late' });
-    assert.deepEqual(await after(() => rm(join(root, '.minds'), { recursive: true })), { kind: 'absent' });
+    assert.deepEqual(await after(() => rm(join(root, '.minds'), { recursive: true })), {
+      kind: 'absent',
+    });
   });
 
   it('follows a symbolic link for the folder, and its change of target', async () => {
@@ -125,7 +131,8 @@ describe('watchFile on a real disk', () => {
     let told = await after(async () => {
       for (let save = 0; save <= 50; save++) await writeFile(path, `save ${save}`);
     });
-    while (told.kind !== 'text' || told.text !== 'save 50') told = await after(() => Promise.resolve());
+    while (told.kind !== 'text' || told.text !== 'save 50')
+      told = await after(() => Promise.resolve());
     assert.deepEqual(file.content, { kind: 'text', text: 'save 50' });
   });
 });

@@ -1,4 +1,6 @@
-/** `connect` between a client and gateways that come and go (G6, X4), with the backend of the test. */
+/**
+ * `connect` between a client and gateways that come and go (G6, X4), with the backend of the test.
+ */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -61,7 +63,11 @@ describe('the bridge between a client over stdio and the gateway', () => {
     async begin(): Promise<this> {
       if (this.kind === 'modern') return this;
       const clientInfo = { name: 'x', version: '1' };
-      await this.ask(1, 'initialize', { protocolVersion: versions[this.kind], capabilities: {}, clientInfo });
+      await this.ask(1, 'initialize', {
+        protocolVersion: versions[this.kind],
+        capabilities: {},
+        clientInfo,
+      });
       this.write({ jsonrpc: '2.0', method: 'notifications/initialized' });
       return this;
     }
@@ -71,7 +77,12 @@ describe('the bridge between a client over stdio and the gateway', () => {
     }
 
     request(id: number, method: string, params: object = {}): object {
-      return { jsonrpc: '2.0', id, method, params: this.kind === 'modern' ? { ...params, _meta: meta } : params };
+      return {
+        jsonrpc: '2.0',
+        id,
+        method,
+        params: this.kind === 'modern' ? { ...params, _meta: meta } : params,
+      };
     }
 
     ask(id: number, method: string, params: object = {}): Promise<Said> {
@@ -107,7 +118,10 @@ describe('the bridge between a client over stdio and the gateway', () => {
   async function open(port: number): Promise<void> {
     backend = new FakeBackend();
     backend.set('play', ['go']);
-    gateway = createGateway({ backend, log, clock: systemClock }, { version: '1', stable: { port, token } });
+    gateway = createGateway(
+      { backend, log, clock: systemClock },
+      { version: '1', stable: { port, token } },
+    );
     await gateway.start();
   }
 
@@ -191,7 +205,9 @@ describe('the bridge between a client over stdio and the gateway', () => {
       client = await new JoinedClient(kind).begin();
       void client.call(2).catch(() => undefined);
       const { call } = await backend.nextCall();
-      const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+      const aborted = new Promise<void>((resolve) =>
+        call.signal.addEventListener('abort', () => resolve()),
+      );
       backend.remove('play');
       await client.ask(3, 'tools/list');
       client.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
@@ -225,7 +241,9 @@ describe('the bridge between a client over stdio and the gateway', () => {
     const held = await backend.nextCall();
     void client.ask(3, 'tools/call', { name: 'go' }).catch(() => undefined);
     const { call } = await backend.nextCall();
-    const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+    const aborted = new Promise<void>((resolve) =>
+      call.signal.addEventListener('abort', () => resolve()),
+    );
     // Both go on, and the first reports the missing toolset.
     await open(0);
     answerAll();
@@ -246,7 +264,9 @@ describe('the bridge between a client over stdio and the gateway', () => {
     const joined = await new JoinedClient('modern').begin();
     joined.write(joined.request(2, 'tools/call', { name: 'go' }));
     const { call } = await backend.nextCall();
-    const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+    const aborted = new Promise<void>((resolve) =>
+      call.signal.addEventListener('abort', () => resolve()),
+    );
     await joined.end();
     await within(aborted, 'the end of the call');
     assert.deepEqual(joined.heard, []);
@@ -280,7 +300,10 @@ describe('the bridge between a client over stdio and the gateway', () => {
     }
     held.answer(textOutcome('done'));
     await within(answered, 'the answer');
-    assert.ok(output.writableLength > 500_000 && output.writableLength < 1_500_000, `${output.writableLength}`);
+    assert.ok(
+      output.writableLength > 500_000 && output.writableLength < 1_500_000,
+      `${output.writableLength}`,
+    );
     input.end();
     await running;
   });
@@ -299,7 +322,12 @@ describe('the bridge between a client over stdio and the gateway', () => {
   it('the requests of a batch are answered, one by one; one of very many messages is refused (S2)', async () => {
     answerAll();
     client = await new JoinedClient('batches').begin();
-    client.write([client.request(2, 'tools/list'), null, client.request(3, 'ping'), [client.request(4, 'ping')]]);
+    client.write([
+      client.request(2, 'tools/list'),
+      null,
+      client.request(3, 'ping'),
+      [client.request(4, 'ping')],
+    ]);
     for (const id of [2, 3]) assert.ok((await client.hears((said) => said.id === id)).result);
     client.write(Array.from({ length: 100_000 }, () => null));
     assert.equal(await client.call(5), 'did {"id":5}');

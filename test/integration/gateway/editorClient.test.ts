@@ -45,12 +45,19 @@ describe('gateway: a client like the editor', () => {
     assert.deepEqual(level['result'], {});
     assert.deepEqual([initialized.status, initialized.body], [202, '']);
     assert.deepEqual(names, ['click', 'type']);
-    assert.deepEqual(rig.gateway.activityOf('play', 'editor'), { sessions: 1, listed: 1, callsInFlight: 0 });
+    assert.deepEqual(rig.gateway.activityOf('play', 'editor'), {
+      sessions: 1,
+      listed: 1,
+      callsInFlight: 0,
+    });
     assert.equal(rig.gateway.activityOf('play', 'plain').sessions, 0);
   });
 
   it('the gateway reports at once that the editor has connected and listed', async () => {
-    const listed = nextEvent(rig.gateway.onDidChangeActivity, () => rig.gateway.activityOf('play').listed === 1);
+    const listed = nextEvent(
+      rig.gateway.onDidChangeActivity,
+      () => rig.gateway.activityOf('play').listed === 1,
+    );
     await client.initialize();
     void toolNames();
     assert.equal(await listed, 'play');
@@ -94,7 +101,9 @@ describe('gateway: a client like the editor', () => {
     const refused = await client.post(client.request('tools/list'));
     assert.equal(refused.status, 404);
     const params = { protocolVersion: '2025-11-25', capabilities: {} };
-    const answer = await client.post(client.request('initialize', params), { 'mcp-session-id': 'of-yesterday' });
+    const answer = await client.post(client.request('initialize', params), {
+      'mcp-session-id': 'of-yesterday',
+    });
     assert.equal(answer.status, 200);
     assert.notEqual(answer.headers['mcp-session-id'], 'of-yesterday');
   });
@@ -128,7 +137,10 @@ describe('gateway: a client like the editor', () => {
     });
 
     it('a call reports progress at once', async () => {
-      const stream = client.call({ name: 'click', _meta: { progressToken: 'p', 'vscode.conversationId': 'c' } });
+      const stream = client.call({
+        name: 'click',
+        _meta: { progressToken: 'p', 'vscode.conversationId': 'c' },
+      });
       const { call, answer } = await rig.backend.nextCall();
       assert.equal(call.conversation, 'c');
       call.onProgress?.({ progress: 1, total: 2, message: 'half' });
@@ -243,12 +255,17 @@ describe('gateway: a client like the editor', () => {
       rig.clock.advance(20);
       assert.deepEqual(await listening.message(), listChanged);
       assert.deepEqual(await toolNames(), []);
-      assert.equal(((await client.ask('tools/call', { name: 'click' }))['error'] as Json)['code'], -32602);
+      assert.equal(
+        ((await client.ask('tools/call', { name: 'click' }))['error'] as Json)['code'],
+        -32602,
+      );
       assert.equal((await client.send('DELETE')).status, 204);
       assert.equal(call.signal.aborted, false);
       answer(textOutcome('finished'));
       assert.match(JSON.stringify(await stream.message()), /finished/);
-      const again = await client.post(client.request('initialize', { protocolVersion: '2025-11-25' }));
+      const again = await client.post(
+        client.request('initialize', { protocolVersion: '2025-11-25' }),
+      );
       assert.equal(again.status, 404);
     });
 
@@ -295,27 +312,38 @@ describe('gateway: a client like the editor', () => {
 
     it('a batch of notifications has no answer', async () => {
       await client.initialize('2025-03-26');
-      const { status, body } = await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
+      const { status, body } = await client.post([
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+      ]);
       assert.deepEqual([status, body], [202, '']);
     });
 
     it('initialize in a batch is refused', async () => {
       await client.initialize('2025-03-26');
-      const { body } = await client.post([client.request('initialize', { protocolVersion: '2025-03-26' })]);
+      const { body } = await client.post([
+        client.request('initialize', { protocolVersion: '2025-03-26' }),
+      ]);
       assert.equal((messagesOf(body)[0]?.['error'] as Json)['code'], -32600);
     });
 
     it('newer protocols have no batches', async () => {
       await client.initialize('2025-06-18');
       const { status, body } = await client.post([client.request('ping')]);
-      assert.deepEqual([status, ((JSON.parse(body) as Json)['error'] as Json)['code']], [400, -32600]);
+      assert.deepEqual(
+        [status, ((JSON.parse(body) as Json)['error'] as Json)['code']],
+        [400, -32600],
+      );
     });
 
     for (const [name, body, code] of [
       ['no JSON', '{"jsonrpc":"2.0",', -32700],
       ['an empty body', '', -32700],
       ['no message', '"hello"', -32600],
-      ['a request without an id that can be answered', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
+      [
+        'a request without an id that can be answered',
+        '{"jsonrpc":"2.0","id":{},"method":"ping"}',
+        -32600,
+      ],
     ] as const) {
       it(`a POST with ${name} is refused with 400`, async () => {
         await client.initialize();
@@ -329,7 +357,10 @@ describe('gateway: a client like the editor', () => {
       await client.initialize();
       const { status, body } = await client.post({ jsonrpc: '1.0', id: 4, method: 'ping' });
       assert.equal(status, 200);
-      assert.deepEqual([messagesOf(body)[0]?.['id'], (messagesOf(body)[0]?.['error'] as Json)['code']], [4, -32600]);
+      assert.deepEqual(
+        [messagesOf(body)[0]?.['id'], (messagesOf(body)[0]?.['error'] as Json)['code']],
+        [4, -32600],
+      );
     });
 
     it('unknown methods are -32601, and unasked answers are ignored', async () => {

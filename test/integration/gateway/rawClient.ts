@@ -1,6 +1,7 @@
 /**
- * An MCP client on bare `node:http` that behaves on the wire like the editor's: every message a POST of its own, no
- * `MCP-Protocol-Version`, a GET right after `initialize`, no waiting for order. It also does what no client should.
+ * An MCP client on bare `node:http` that behaves on the wire like the editor's: every message a
+ * POST of its own, no `MCP-Protocol-Version`, a GET right after `initialize`, no waiting for order.
+ * It also does what no client should.
  */
 import { once } from 'node:events';
 import {
@@ -103,7 +104,9 @@ export class RawClient {
       ...this.endpoint.headers,
       ...headers,
     };
-    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    const given = Object.fromEntries(
+      Object.entries(all).filter(([, value]) => value !== undefined),
+    );
     return request(url, { method, agent: this.agent, headers: given });
   }
 
@@ -114,7 +117,12 @@ export class RawClient {
     return { status: response.statusCode ?? 0, headers: response.headers, body };
   }
 
-  send(method: string, body?: string, headers: OutgoingHttpHeaders = {}, url?: string): Promise<Answer> {
+  send(
+    method: string,
+    body?: string,
+    headers: OutgoingHttpHeaders = {},
+    url?: string,
+  ): Promise<Answer> {
     const sent = this.open(method, headers, url);
     const answer = this.answer(sent);
     sent.end(body);
@@ -155,7 +163,9 @@ export class RawClient {
       capabilities,
       clientInfo: { name: 'Visual Studio Code', version: '1.139.1' },
     };
-    const answer = await this.post(this.request('initialize', params), { 'mcp-session-id': undefined });
+    const answer = await this.post(this.request('initialize', params), {
+      'mcp-session-id': undefined,
+    });
     const session = answer.headers['mcp-session-id'];
     if (typeof session === 'string') this.session = session;
     const [message] = messagesOf(answer.body);

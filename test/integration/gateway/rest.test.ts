@@ -29,7 +29,10 @@ describe('gateway: REST', () => {
   beforeEach(async () => {
     [clock, log, added] = [new FakeClock(), new MemoryLog(), []];
     const stable = { port: 0, token: 'A'.repeat(43) };
-    gateway = createGateway({ backend: new FakeBackend(), clock, log, rest: backend }, { version: '1', stable });
+    gateway = createGateway(
+      { backend: new FakeBackend(), clock, log, rest: backend },
+      { version: '1', stable },
+    );
     await gateway.start();
     client = new RawClient(gateway.endpoint('a', 'plain'));
   });
@@ -64,7 +67,9 @@ describe('gateway: REST', () => {
 
   it('REST answers 401 without the token, and 403 to a foreign Host or Origin, on every path', async () => {
     for (const where of [path, '/api', '/api/other']) {
-      const answer = await send('GET', where, undefined, { Authorization: `Bearer ${'B'.repeat(43)}` });
+      const answer = await send('GET', where, undefined, {
+        Authorization: `Bearer ${'B'.repeat(43)}`,
+      });
       fails(answer, 401, 'token-wrong');
       assert.equal(answer.headers['www-authenticate'], 'Bearer');
       assert.equal(answer.headers.connection, 'close');
@@ -84,7 +89,11 @@ describe('gateway: REST', () => {
     assert.equal(wrong.headers.allow, 'GET, POST');
     fails(await send('POST', `${path}/a`, '{}'), 405, 'method-not-allowed');
     fails(await send('POST', path, '{'), 400, 'not-json');
-    fails(await send('POST', path, '{}', { 'content-type': 'text/plain' }), 415, 'content-type-wrong');
+    fails(
+      await send('POST', path, '{}', { 'content-type': 'text/plain' }),
+      415,
+      'content-type-wrong',
+    );
   });
 
   it('a too large or too slow body is refused, and exceptions stay in the log', async () => {
@@ -106,7 +115,12 @@ describe('gateway: REST', () => {
     const other = createGateway({ backend: new FakeBackend(), clock, log }, { version: '1' });
     await other.start();
     const { headers } = other.endpoint('a', 'plain');
-    const { status, body } = await client.send('GET', undefined, headers, `http://127.0.0.1:${other.port}${path}`);
+    const { status, body } = await client.send(
+      'GET',
+      undefined,
+      headers,
+      `http://127.0.0.1:${other.port}${path}`,
+    );
     assert.deepEqual([status, body], [404, '']);
     await other.dispose();
   });

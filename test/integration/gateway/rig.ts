@@ -1,4 +1,7 @@
-/** A gateway on a real socket, with a backend and a clock of the test. Its end checks for left-overs. */
+/**
+ * A gateway on a real socket, with a backend and a clock of the test. Its end checks for
+ * left-overs.
+ */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -6,7 +9,11 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/http/gateway.js';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayLimits,
+} from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient } from './rawClient.js';
@@ -28,7 +35,8 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
   const log = new MemoryLog();
   const sockets: Socket[] = [];
   const serverSockets = channel('net.server.socket');
-  const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  const note = (message: unknown): void =>
+    void sockets.push((message as { socket: Socket }).socket);
   serverSockets.subscribe(note);
   const gateway = createGateway({ backend, clock, log }, { version: '1.2.3', limits });
   await gateway.start();
@@ -43,7 +51,8 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
     socketClosed: () =>
       // Not `once` of events: a socket that is reset fails first and closes then.
       new Promise((resolve) => {
-        for (const socket of sockets.filter(({ destroyed }) => !destroyed)) socket.once('close', () => resolve());
+        for (const socket of sockets.filter(({ destroyed }) => !destroyed))
+          socket.once('close', () => resolve());
       }),
     client: (toolset = 'play', clientKind = 'editor') => {
       const client = new RawClient(gateway.endpoint(toolset, clientKind));

@@ -21,7 +21,10 @@ describe("gateway: the SDK's client", () => {
     await rig.dispose();
   });
 
-  async function connect(toolset = 'play', clientKind: ClientKind = 'plain'): Promise<(typeof open)[number]> {
+  async function connect(
+    toolset = 'play',
+    clientKind: ClientKind = 'plain',
+  ): Promise<(typeof open)[number]> {
     const { url, headers } = rig.gateway.endpoint(toolset, clientKind);
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
     const client = new Client({ name: 'test', version: '1' });
@@ -51,12 +54,19 @@ describe("gateway: the SDK's client", () => {
     const { client } = await connect();
     const { nextCursor } = await client.listTools();
     rig.backend.set('play', ['x', 'y', 'z']);
-    await assert.rejects(client.listTools({ cursor: nextCursor }), (error: McpError) => error.code === -32602);
+    await assert.rejects(
+      client.listTools({ cursor: nextCursor }),
+      (error: McpError) => error.code === -32602,
+    );
     rig.clock.advance(20);
   });
 
   it('results arrive as the server gave them, with structured content', async () => {
-    const schema = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['n'] };
+    const schema = {
+      type: 'object' as const,
+      properties: { n: { type: 'number' } },
+      required: ['n'],
+    };
     rig.backend.set('play', [], { tools: [tool('count', { outputSchema: schema })] });
     const result = {
       content: [{ type: 'text' as const, text: 'three' }],
@@ -102,7 +112,9 @@ describe("gateway: the SDK's client", () => {
   it('the client of the SDK gets progress', async () => {
     const { client } = await connect();
     const seen: unknown[] = [];
-    const result = client.callTool({ name: 'a' }, undefined, { onprogress: (progress) => seen.push(progress) });
+    const result = client.callTool({ name: 'a' }, undefined, {
+      onprogress: (progress) => seen.push(progress),
+    });
     const { call, answer } = await rig.backend.nextCall();
     call.onProgress?.({ progress: 1, total: 2, message: 'half' });
     call.onProgress?.({ progress: 2, total: 2 });
@@ -117,7 +129,9 @@ describe("gateway: the SDK's client", () => {
   it('the client of the SDK cancels a call', async () => {
     const { client } = await connect();
     const controller = new AbortController();
-    const result = assert.rejects(client.callTool({ name: 'a' }, undefined, { signal: controller.signal }));
+    const result = assert.rejects(
+      client.callTool({ name: 'a' }, undefined, { signal: controller.signal }),
+    );
     const { call } = await rig.backend.nextCall();
     const aborted = untilAborted(call.signal);
     controller.abort('enough');
@@ -126,10 +140,16 @@ describe("gateway: the SDK's client", () => {
 
   it('errors arrive with their code', async () => {
     const { client } = await connect();
-    rig.backend.answering = () => ({ kind: 'error', code: -32602, message: 'Unknown tool: z', data: { a: 1 } });
+    rig.backend.answering = () => ({
+      kind: 'error',
+      code: -32602,
+      message: 'Unknown tool: z',
+      data: { a: 1 },
+    });
     await assert.rejects(
       client.callTool({ name: 'z' }),
-      (error: McpError) => error instanceof McpError && error.code === -32602 && /Unknown tool: z/.test(error.message),
+      (error: McpError) =>
+        error instanceof McpError && error.code === -32602 && /Unknown tool: z/.test(error.message),
     );
     await assert.rejects(client.listPrompts(), (error: McpError) => error.code === -32601);
   });

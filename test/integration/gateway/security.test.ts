@@ -11,7 +11,12 @@ describe('gateway: safety (G2, G3b)', () => {
   let rig: Rig;
   let editor: RawClient;
   let plain: RawClient;
-  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25' },
+  };
 
   beforeEach(async () => {
     rig = await startRig({ maxBodyBytes: 10_000, maxSessions: 3 });
@@ -38,7 +43,10 @@ describe('gateway: safety (G2, G3b)', () => {
   }
 
   it('each gateway has another token of 256 bits', async () => {
-    const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log }, { version: '1' });
+    const other = createGateway(
+      { backend: rig.backend, clock: rig.clock, log: rig.log },
+      { version: '1' },
+    );
     const { Authorization } = rig.gateway.endpoint('play', 'editor').headers;
     assert.match(Authorization ?? '', /^Bearer [A-Za-z0-9_-]{43}$/);
     try {
@@ -74,7 +82,12 @@ describe('gateway: safety (G2, G3b)', () => {
   }
 
   it('a foreign Host is refused: 404 to the editor, 403 with advice to others', async () => {
-    for (const host of ['evil.example', `evil.example:${rig.gateway.port}`, '127.0.0.1', 'localhost:1']) {
+    for (const host of [
+      'evil.example',
+      `evil.example:${rig.gateway.port}`,
+      '127.0.0.1',
+      'localhost:1',
+    ]) {
       assertSilent(await editor.post(initialize, { host }), 404);
       assertAdvised(await plain.post(initialize, { host }), /Host must be one of 127\.0\.0\.1:/);
     }
@@ -88,9 +101,16 @@ describe('gateway: safety (G2, G3b)', () => {
   });
 
   it('a foreign Origin is refused, also with the token', async () => {
-    for (const origin of ['https://evil.example', 'null', `http://127.0.0.1.evil.example:${rig.gateway.port}`]) {
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      `http://127.0.0.1.evil.example:${rig.gateway.port}`,
+    ]) {
       assertSilent(await editor.post(initialize, { origin }), 404);
-      assertAdvised(await plain.post(initialize, { origin }), /The header Origin names another machine/);
+      assertAdvised(
+        await plain.post(initialize, { origin }),
+        /The header Origin names another machine/,
+      );
     }
     const answer = await plain.post(initialize, { origin: 'http://localhost:6274' });
     assert.equal(answer.status, 200);
@@ -151,7 +171,11 @@ describe('gateway: safety (G2, G3b)', () => {
       assert.equal((await plain.post(plain.request('ping'), { 'content-type': type })).status, 415);
     }
     assert.equal(
-      (await plain.post(plain.request('ping'), { 'content-type': 'Application/JSON; charset=utf-8' })).status,
+      (
+        await plain.post(plain.request('ping'), {
+          'content-type': 'Application/JSON; charset=utf-8',
+        })
+      ).status,
       200,
     );
   });
@@ -220,7 +244,10 @@ describe('gateway: safety (G2, G3b)', () => {
       client.call({ name: 'click' });
       await rig.backend.nextCall();
     }
-    assert.deepEqual((await editor.initialize())['error'], { code: -32000, message: 'Too many sessions are open.' });
+    assert.deepEqual((await editor.initialize())['error'], {
+      code: -32000,
+      message: 'Too many sessions are open.',
+    });
   });
 
   it('an exception during initialize is 404 and a line in the log', async () => {
@@ -244,13 +271,18 @@ describe('gateway: safety (G2, G3b)', () => {
     await editor.post(initialize, { host: 'evil.example' });
     const token = rig.gateway.endpoint('play', 'editor').headers['Authorization']?.slice(7);
     assert.ok(rig.log.lines.length > 0);
-    assert.ok(rig.log.lines.every((line) => !line.includes(token ?? '?') && !line.includes('wrong-token')));
+    assert.ok(
+      rig.log.lines.every((line) => !line.includes(token ?? '?') && !line.includes('wrong-token')),
+    );
   });
 });
 
 describe('gateway: beginning and end', () => {
   const create = (): Gateway =>
-    createGateway({ backend: new FakeBackend(), clock: new FakeClock(), log: new MemoryLog() }, { version: '1' });
+    createGateway(
+      { backend: new FakeBackend(), clock: new FakeClock(), log: new MemoryLog() },
+      { version: '1' },
+    );
 
   it('before the start there is no port and no endpoint', async () => {
     const gateway = create();

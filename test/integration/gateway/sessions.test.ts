@@ -1,4 +1,7 @@
-/** Sessions of clients outside the editor (L2a, G2): before the first list of their server, and after our restart. */
+/**
+ * Sessions of clients outside the editor (L2a, G2): before the first list of their server, and
+ * after our restart.
+ */
 import assert from 'node:assert/strict';
 import { abortSignalOf } from '../../../src/core/base/cancellation.js';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
@@ -21,7 +24,11 @@ describe('gateway: sessions of other agents', () => {
     jsonrpc: '2.0',
     id: 0,
     method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'x', version: '1' } },
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities,
+      clientInfo: { name: 'x', version: '1' },
+    },
   });
   const toolsOf = ({ body }: Answer): string[] => {
     const [message] = messagesOf(body) as { result: { tools: { name: string }[] } }[];
@@ -73,7 +80,11 @@ describe('gateway: sessions of other agents', () => {
     while (rig.backend.awaited < 1) await turn();
     rig.clock.advance(8_000);
     assert.equal((await first).status, 200);
-    assert.equal((await rig.client(everyToolset, 'plain').post(initialize())).status, 200, 'at once');
+    assert.equal(
+      (await rig.client(everyToolset, 'plain').post(initialize())).status,
+      200,
+      'at once',
+    );
     begun();
     await turn();
     const { awaited } = rig.backend;
@@ -96,9 +107,16 @@ describe('gateway: sessions of other agents', () => {
     const again = rig.client('play', 'plain');
     again.session = id;
     // Some clients send no header with the version, so the id has it too; other ids have none.
-    const [unknown, calling] = [rig.client('play', 'plain'), again.post(again.request('tools/call', { name: 'a' }))];
+    const [unknown, calling] = [
+      rig.client('play', 'plain'),
+      again.post(again.request('tools/call', { name: 'a' })),
+    ];
     unknown.session = '8f3c3f0e-6f63-4a3f-8b1e-0123456789ab';
-    assert.equal((await unknown.post(unknown.request('ping'))).status, 404, 'nothing is known of its version');
+    assert.equal(
+      (await unknown.post(unknown.request('ping'))).status,
+      404,
+      'nothing is known of its version',
+    );
     assert.equal((await unknown.post(unknown.request('ping'), version)).status, 200);
     const { call, answer } = await rig.backend.nextCall();
     assert.deepEqual(call.client?.capabilities, { elicitation: {} });
@@ -107,10 +125,18 @@ describe('gateway: sessions of other agents', () => {
     answer({ kind: 'result', result: { content: [] } });
     assert.equal((await calling).status, 200);
     assert.equal((await again.send('DELETE', undefined, version)).status, 204);
-    assert.equal((await again.post(again.request('ping'), version)).status, 404, 'its client has ended it');
+    assert.equal(
+      (await again.post(again.request('ping'), version)).status,
+      404,
+      'its client has ended it',
+    );
     const editor = rig.client('play', 'editor');
     editor.session = id.replace(/^./, 'a');
-    assert.equal((await editor.post(editor.request('ping'), version)).status, 404, 'the editor begins anew');
+    assert.equal(
+      (await editor.post(editor.request('ping'), version)).status,
+      404,
+      'the editor begins anew',
+    );
   });
 
   it('a call right after a restart waits for its server', async () => {
@@ -166,7 +192,8 @@ describe('gateway: sessions of other agents', () => {
     await client.initialize('2025-11-25', { roots: {} });
     const calling = client.call({ name: 'a' }, 7);
     const { call } = await rig.backend.nextCall();
-    const asked = call.client?.ask('roots/list', undefined, abortSignalOf(call.signal)) ?? Promise.resolve();
+    const asked =
+      call.client?.ask('roots/list', undefined, abortSignalOf(call.signal)) ?? Promise.resolve();
     const refused = assert.rejects(asked, /withdrawn/);
     const { id } = (await calling.message()) ?? {};
     const order: unknown[] = [];
@@ -191,7 +218,10 @@ describe('gateway: sessions of other agents', () => {
     it('a notification is accepted, with the version in the header or in the body', async () => {
       const client = rig.client('play', 'plain');
       const inBody = { ...notification, params: { ...notification.params, _meta: meta } };
-      for (const { status, body } of [await client.post(notification, modern), await client.post(inBody)]) {
+      for (const { status, body } of [
+        await client.post(notification, modern),
+        await client.post(inBody),
+      ]) {
         assert.deepEqual([status, body], [202, '']);
       }
     });
@@ -206,15 +236,36 @@ describe('gateway: sessions of other agents', () => {
 
     for (const [name, body, code, id, why] of [
       ['no JSON', '{"jsonrpc":"2.0",', -32700, null, /not JSON/],
-      ['params that are a list', '{"jsonrpc":"2.0","id":4,"method":"tools/list","params":[]}', -32600, 4, /`params`/],
-      ['a method that is no text', '{"jsonrpc":"2.0","id":"a","method":5}', -32600, 'a', /`method`/],
+      [
+        'params that are a list',
+        '{"jsonrpc":"2.0","id":4,"method":"tools/list","params":[]}',
+        -32600,
+        4,
+        /`params`/,
+      ],
+      [
+        'a method that is no text',
+        '{"jsonrpc":"2.0","id":"a","method":5}',
+        -32600,
+        'a',
+        /`method`/,
+      ],
       ['a batch', JSON.stringify([notification]), -32600, null, /Batches are not supported/],
       ['an empty batch', '[]', -32600, null, /Batches are not supported/],
-      ['a response', '{"jsonrpc":"2.0","id":4,"result":{}}', -32600, null, /Responses cannot be posted/],
+      [
+        'a response',
+        '{"jsonrpc":"2.0","id":4,"result":{}}',
+        -32600,
+        null,
+        /Responses cannot be posted/,
+      ],
     ] as const) {
       it(`a POST with ${name} is refused with 400 and the reason`, async () => {
         const answer = await rig.client('play', 'plain').send('POST', body, modern);
-        const message = JSON.parse(answer.body) as { id: unknown; error: { code: number; message: string } };
+        const message = JSON.parse(answer.body) as {
+          id: unknown;
+          error: { code: number; message: string };
+        };
         assert.deepEqual([answer.status, message.id, message.error.code], [400, id, code]);
         assert.match(message.error.message, why);
       });

@@ -64,7 +64,8 @@ describe('gateway: clients without the token (G2)', () => {
         );
         await written(socket, part);
       }
-      while (taken.reduce((sum, { bytesRead }) => sum + bytesRead, 0) < count * part.length) await nextTurn();
+      while (taken.reduce((sum, { bytesRead }) => sum + bytesRead, 0) < count * part.length)
+        await nextTurn();
       const kept = (await held()) - before;
       assert.ok(kept < (count * part.length) / 4, `${path}: ${kept} bytes are kept`);
       for (const socket of sockets.splice(0)) socket.destroy();
@@ -77,7 +78,9 @@ describe('gateway: clients without the token (G2)', () => {
     await client.initialize();
     const listening = client.open('GET');
     listening.end();
-    const [stream] = (await once(listening, 'response')) as [{ destroyed: boolean; destroy(): void }];
+    const [stream] = (await once(listening, 'response')) as [
+      { destroyed: boolean; destroy(): void },
+    ];
     const before = taken.length;
     const first = await open();
     const ended = once(first, 'close');

@@ -1,10 +1,19 @@
 /**
- * The contents of the packages (X5). The program for job objects is only in the packages that can run it, and every
- * file has a use.
+ * The contents of the packages (X5). The program for job objects is only in the packages that can
+ * run it, and every file has a use.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,11 +46,9 @@ function namesIn(archive: Buffer): string[] {
   const names: string[] = [];
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
-    const [name, extra, comment] = [28, 30, 32].map((field) => archive.readUInt16LE(at + field)) as [
-      number,
-      number,
-      number,
-    ];
+    const [name, extra, comment] = [28, 30, 32].map((field) =>
+      archive.readUInt16LE(at + field),
+    ) as [number, number, number];
     names.push(archive.toString('utf8', at + 46, at + 46 + name));
     at += 46 + name + extra + comment;
   }
@@ -61,11 +68,17 @@ describe('packages', function () {
     for (const name of [...sources, ...pages]) {
       cpSync(path.join(repository, name), path.join(folder, name), { recursive: true });
     }
-    symlinkSync(path.join(repository, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+    symlinkSync(
+      path.join(repository, 'node_modules'),
+      path.join(folder, 'node_modules'),
+      'junction',
+    );
     const node = async (...args: string[]): Promise<string> =>
       (await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout;
     const script = async (text: string): Promise<unknown> =>
-      JSON.parse((await node('--input-type=module', '--eval', text)).trimEnd().split('\n').at(-1) ?? '');
+      JSON.parse(
+        (await node('--input-type=module', '--eval', text)).trimEnd().split('\n').at(-1) ?? '',
+      );
     windowsTargets = (await script(
       `import { windowsTargets } from './native.mjs'; console.log(JSON.stringify(windowsTargets));`,
     )) as Record<string, string>;
@@ -86,16 +99,21 @@ describe('packages', function () {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  const binariesIn = (names: readonly string[]): string[] => names.filter((name) => name.includes('node_modules'));
+  const binariesIn = (names: readonly string[]): string[] =>
+    names.filter((name) => name.includes('node_modules'));
 
   it('There is one package for each processor of Windows, and one for all other systems', () => {
-    const targets = [...packages.keys()].map((name) => /^mcp-toolsets(?:-(win32-\w+))?-[\d.]+\.vsix$/.exec(name)?.[1]);
+    const targets = [...packages.keys()].map(
+      (name) => /^mcp-toolsets(?:-(win32-\w+))?-[\d.]+\.vsix$/.exec(name)?.[1],
+    );
     assert.deepEqual(targets, [undefined, ...Object.keys(windowsTargets)]);
   });
 
   it('A Windows package has the program for job objects for its own processor', () => {
     for (const [target, binary] of Object.entries(windowsTargets)) {
-      const [names = []] = [...packages].flatMap(([file, held]) => (file.includes(target) ? [held] : []));
+      const [names = []] = [...packages].flatMap(([file, held]) =>
+        file.includes(target) ? [held] : [],
+      );
       const expected = ['index.js', 'koffi.node', 'package.json'].map(
         (name) => `extension/dist/node_modules/${binary}/${name}`,
       );
@@ -135,7 +153,12 @@ describe('packages', function () {
     const { metafile } = await work('bundling the product', () =>
       build({
         absWorkingDir: repository,
-        entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/core/processes/guardianMain.ts', 'src/webview/tryTool.ts'],
+        entryPoints: [
+          'src/extension.ts',
+          'src/cli.ts',
+          'src/core/processes/guardianMain.ts',
+          'src/webview/tryTool.ts',
+        ],
         outdir: folder,
         bundle: true,
         splitting: true,
@@ -149,11 +172,17 @@ describe('packages', function () {
       }),
     );
     const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
-    const names = new Set(bundled.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+    const names = new Set(
+      bundled.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+    );
     assert.ok(names.has('zod') && names.has('@modelcontextprotocol/sdk'));
-    const parts = readFileSync(path.join(folder, 'dist', 'third-party-licenses.txt'), 'utf8').split(/^-{80}$/m);
+    const parts = readFileSync(path.join(folder, 'dist', 'third-party-licenses.txt'), 'utf8').split(
+      /^-{80}$/m,
+    );
     for (const name of names) {
-      const part = parts.find((one) => one.trimStart().startsWith(`${name} `)) ?? assert.fail(`no licence of ${name}`);
+      const part =
+        parts.find((one) => one.trimStart().startsWith(`${name} `)) ??
+        assert.fail(`no licence of ${name}`);
       assert.match(part, /Copyright|contributor/i, name);
       assert.match(part, /without (?:warranty|any warranty)|"AS IS"|as is/i, name);
     }

@@ -1,6 +1,6 @@
 /**
- * The package as a colleague gets it (H1, G6c): from a registry, by `npx`, on each supported Node, in an empty home. The
- * registry listens on loopback for this run.
+ * The package as a colleague gets it (H1, G6c): from a registry, by `npx`, on each supported Node,
+ * in an empty home. The registry listens on loopback for this run.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -51,16 +51,24 @@ describe('the package in a registry', function () {
     };
     // JSON is YAML.
     writeFileSync(config, JSON.stringify(settings));
-    const script = commandIn(await installPinned(cache, 'verdaccio', registryProgram, ofRegistry), 'verdaccio');
+    const script = commandIn(
+      await installPinned(cache, 'verdaccio', registryProgram, ofRegistry),
+      'verdaccio',
+    );
     // It does not run on the oldest supported Node.
-    registry = spawn(await nodeOf('24.21.0'), [script, '--config', config, '--listen', `127.0.0.1:${port}`], {
-      env: { ...cli.env, HOME: root },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    registry = spawn(
+      await nodeOf('24.21.0'),
+      [script, '--config', config, '--listen', `127.0.0.1:${port}`],
+      {
+        env: { ...cli.env, HOME: root },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     const running = registry;
     forget = startedByTest('the registry', () => void running.kill('SIGKILL'));
     let said = '';
-    for (const stream of [registry.stdout, registry.stderr]) stream?.on('data', (chunk) => (said += String(chunk)));
+    for (const stream of [registry.stdout, registry.stderr])
+      stream?.on('data', (chunk) => (said += String(chunk)));
     // It prints its address before it listens.
     let isListening = false;
     await work('the start of the registry', async () => {
@@ -116,8 +124,15 @@ describe('the package in a registry', function () {
     npm_config_update_notifier: 'false',
   });
 
-  async function run(home: string, bin: string, command: string, ...args: string[]): Promise<Output> {
-    return await cli.finishWork(spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin), ...apart }));
+  async function run(
+    home: string,
+    bin: string,
+    command: string,
+    ...args: string[]
+  ): Promise<Output> {
+    return await cli.finishWork(
+      spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin), ...apart }),
+    );
   }
 
   function folderOf(home: string): string {
@@ -131,19 +146,39 @@ describe('the package in a registry', function () {
       const bin = path.dirname(await nodeOf(node));
       const home = path.join(root, node);
       const folder = folderOf(home);
-      writeFileSync(path.join(folder, '.minds', 'mcp.yaml'), configText({ alpha: rawWith(['echo']) }));
+      writeFileSync(
+        path.join(folder, '.minds', 'mcp.yaml'),
+        configText({ alpha: rawWith(['echo']) }),
+      );
       const which = await run(home, bin, 'node', '--version');
       assert.equal(which.stdout, `v${node}\n`);
       const ours = ['-y', `mcp-toolsets@${version}`];
-      const written = await run(home, bin, 'npx', ...ours, 'entries', 'claude-code', '--write', '--yes');
+      const written = await run(
+        home,
+        bin,
+        'npx',
+        ...ours,
+        'entries',
+        'claude-code',
+        '--write',
+        '--yes',
+      );
       assert.equal(written.code, 0, written.stderr);
       const { mcpServers } = JSON.parse(readFileSync(path.join(folder, '.mcp.json'), 'utf8')) as {
         mcpServers: Record<string, { command: string; args: string[] }>;
       };
       const entry = mcpServers['alpha'] ?? assert.fail('no entry');
-      assert.deepEqual([entry.command, ...entry.args], ['npx', '-y', `mcp-toolsets@${version}`, 'connect', 'alpha']);
+      assert.deepEqual(
+        [entry.command, ...entry.args],
+        ['npx', '-y', `mcp-toolsets@${version}`, 'connect', 'alpha'],
+      );
       const client = new Client({ name: 'agent', version: '1' });
-      const launch = { command: entry.command, args: entry.args, cwd: folder, env: envOf(home, bin) };
+      const launch = {
+        command: entry.command,
+        args: entry.args,
+        cwd: folder,
+        env: envOf(home, bin),
+      };
       // npx installs the package.
       const timeout = 900_000;
       await work('npx', () => client.connect(new StdioClientTransport(launch), { timeout }));

@@ -124,7 +124,10 @@ describe('results: through the gateway', () => {
     );
     assert.equal(readFileSync(pathsIn(text)[0] ?? '', 'utf8'), 'x'.repeat((1 << 20) + 1));
     maxResultBytes = 10_000;
-    assert.match(textOf(await call(client, 'large', { bytes: 20_000 })), /over the limit of 10\.0 kB/);
+    assert.match(
+      textOf(await call(client, 'large', { bytes: 20_000 })),
+      /over the limit of 10\.0 kB/,
+    );
     assert.equal(files().length, 2);
   });
 
@@ -150,7 +153,9 @@ describe('results: through the gateway', () => {
     // A file of 10,000 bytes takes three blocks of 4 KiB.
     quota = 62_000;
     const texts = await Promise.all(
-      Array.from({ length: 20 }, async () => textOf(await call(client, 'large', { bytes: 10_000 }))),
+      Array.from({ length: 20 }, async () =>
+        textOf(await call(client, 'large', { bytes: 10_000 })),
+      ),
     );
     await settled();
     const named = new Set(texts.flatMap(pathsIn));
@@ -163,7 +168,10 @@ describe('results: through the gateway', () => {
     writeFileSync(storage, 'in the way');
     const client = await connect('editor');
     const content = await call(client, 'content');
-    assert.equal(textOf(content).match(/Not saved: (?:not a directory|file already exists)/g)?.length, 3);
+    assert.equal(
+      textOf(content).match(/Not saved: (?:not a directory|file already exists)/g)?.length,
+      3,
+    );
     assert.ok(content.content.some(({ type }) => type === 'image'));
     maxResultBytes = 1_024;
     assert.match(
@@ -179,7 +187,10 @@ describe('results: through the gateway', () => {
     const failed = await call(client, 'fail', { text: 'f'.repeat(5_000) });
     assert.equal(failed.isError, true);
     assert.match(textOf(failed), /^Error: fff[^]+All of it is in .+\.txt\]/);
-    const { error } = await client.ask('tools/call', { name: 'throw', arguments: { code: -32001, text: 'not now' } });
+    const { error } = await client.ask('tools/call', {
+      name: 'throw',
+      arguments: { code: -32001, text: 'not now' },
+    });
     assert.equal((error as { message: string }).message, 'not now');
   });
 });

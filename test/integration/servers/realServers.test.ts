@@ -1,6 +1,6 @@
 /**
- * Compares the real servers among the devDependencies with a bare client, by every road. `npm run test:servers` compares
- * twelve. Known differences have their reasons in `test/servers/known.ts`.
+ * Compares the real servers among the devDependencies with a bare client, by every road. `npm run
+ * test:servers` compares twelve. Known differences have their reasons in `test/servers/known.ts`.
  */
 import assert from 'node:assert/strict';
 import { Comparison } from '../../servers/comparison.js';
@@ -26,8 +26,9 @@ describe('real servers give the same by each road as to a bare client', function
     () => comparison.endpoints(),
   );
 
-  compares('the editor gets the lists and results of real servers as its rules say (G3a, V1a)', () =>
-    comparison.editor(),
+  compares(
+    'the editor gets the lists and results of real servers as its rules say (G3a, V1a)',
+    () => comparison.editor(),
   );
 
   compares('connect gives real servers unchanged over stdio (G6)', () => comparison.connect());

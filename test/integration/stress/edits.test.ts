@@ -1,7 +1,7 @@
 /**
- * The random edits of test/unit/stress on real processes, beside conversations that call through the gateway.
- * No edit loses a call, the published tools match the oracle, and no unknown process is left. Every run prints its
- * seed. `MCP_TOOLSETS_SEED=n` repeats a run.
+ * The random edits of test/unit/stress on real processes, beside conversations that call through
+ * the gateway. No edit loses a call, the published tools match the oracle, and no unknown process
+ * is left. Every run prints its seed. `MCP_TOOLSETS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';
@@ -15,7 +15,10 @@ import { failureOf, offersOf, realText, realVocabulary } from './realServers.js'
 
 const editsInAll = Number(process.env['MCP_TOOLSETS_EDITS'] ?? 100);
 const callsAtLeast = editsInAll / 2;
-/** If a seed publishes too few tools, more edits follow up to this number until enough calls are possible. */
+/**
+ * If a seed publishes too few tools, more edits follow up to this number until enough calls are
+ * possible.
+ */
 const editsAtMost = 10 * editsInAll;
 const goneWithinMs = 10_000;
 
@@ -50,7 +53,10 @@ describe('random edits of real servers', function () {
         const { pending } = oracle.history(id);
         if (!pending) continue;
         const failure = failureOf(pending.launch);
-        oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
+        oracle.settle(
+          id,
+          failure === undefined ? { offers: offersOf(pending.launch) } : { failure },
+        );
       }
     };
     /** An edit of other servers than those about to start. */
@@ -58,7 +64,9 @@ describe('random edits of real servers', function () {
       const starting = oracle.ids.filter((id) => oracle.history(id).pending);
       for (let tries = 0; tries < 10; tries++) {
         const made = randomEdit(file, random, realVocabulary);
-        const same = starting.every((id) => made.file.entries.some((entry) => entry === oracle.entry(id)));
+        const same = starting.every((id) =>
+          made.file.entries.some((entry) => entry === oracle.entry(id)),
+        );
         if (same && !made.file.broken) return made;
       }
       return undefined;
@@ -97,7 +105,9 @@ describe('random edits of real servers', function () {
       await untilNone(strangers, goneWithinMs);
     } catch (error) {
       const steps = trail.slice(-20).join(', ');
-      throw new Error(`seed ${seed}, ${edits} edits: ${steps}\n${JSON.stringify(file)}`, { cause: error });
+      throw new Error(`seed ${seed}, ${edits} edits: ${steps}\n${JSON.stringify(file)}`, {
+        cause: error,
+      });
     } finally {
       finished = true;
       await Promise.allSettled(talks);
@@ -106,14 +116,20 @@ describe('random edits of real servers', function () {
 
   /** Processes besides the instances and the guardian. */
   function strangers(): TestProcess[] {
-    const known = new Set(stage.host.snapshot.servers.flatMap(({ instances }) => instances.map(({ pid }) => pid)));
-    return stage.processes().filter(({ pid, command }) => !known.has(pid) && !command.includes('guardian'));
+    const known = new Set(
+      stage.host.snapshot.servers.flatMap(({ instances }) => instances.map(({ pid }) => pid)),
+    );
+    return stage
+      .processes()
+      .filter(({ pid, command }) => !known.has(pid) && !command.includes('guardian'));
   }
 
   async function converse(index: number, random: Random): Promise<void> {
     const agents = new Map<string, Agent>();
     for (let number = 0; !finished; number++) {
-      const toolsets = stage.host.catalogue.toolsets.filter(({ id, tools }) => id !== adminId && tools.length > 0);
+      const toolsets = stage.host.catalogue.toolsets.filter(
+        ({ id, tools }) => id !== adminId && tools.length > 0,
+      );
       if (toolsets.length === 0) {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
@@ -124,7 +140,8 @@ describe('random edits of real servers', function () {
       /** A call is not lost if an earlier edit had removed its tool. */
       const note = (text: string): void => {
         const went = /has no tool|not there any more|There is no toolset/.test(text);
-        if (!went || stage.host.catalogue.version === version) lost.push(`${id}/${tool.published}: ${text}`);
+        if (!went || stage.host.catalogue.version === version)
+          lost.push(`${id}/${tool.published}: ${text}`);
       };
       try {
         const agent = agents.get(id) ?? (await Agent.connect(stage, id, 'plain'));

@@ -1,8 +1,8 @@
 /**
- * Servers that hang, flood and lie (S2, X), each beside a good server. The good server goes on answering. The event
- * loop stays responsive compared with a run of only the good server. Memory is bounded, the message names the cause,
- * and nothing is left at the end.
- * A flood lasts for a fixed number of answered calls of the good server.
+ * Servers that hang, flood and lie (S2, X), each beside a good server. The good server goes on
+ * answering. The event loop stays responsive compared with a run of only the good server. Memory is
+ * bounded, the message names the cause, and nothing is left at the end. A flood lasts for a fixed
+ * number of answered calls of the good server.
  */
 import assert from 'node:assert/strict';
 import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
@@ -12,7 +12,9 @@ import { heapNow, strainOf, type Strain } from '../../support/core/loopDelay.js'
 
 const megabytes = 1024 * 1024;
 const callsWatched = 100;
-/** The base run holds up the loop for a few milliseconds, about as long as the noise of the machine. */
+/**
+ * The base run holds up the loop for a few milliseconds, about as long as the noise of the machine.
+ */
 const leastBase = 10;
 const worseThanBase = 25;
 
@@ -49,7 +51,10 @@ const startsOrSaysWhy = (stage: Stage): void => {
 
 /** The log stays short, and a line says how much was left out. */
 const quietLog = async (stage: Stage): Promise<void> => {
-  await stage.logs.until(({ server, message }) => server === 'bad' && /left out/.test(message), 'what was left out');
+  await stage.logs.until(
+    ({ server, message }) => server === 'bad' && /left out/.test(message),
+    'what was left out',
+  );
   const lines = stage.logs.lines.filter(({ server }) => server === 'bad').length;
   assert.ok(lines < 2_000, `${lines} lines in the log`);
 };
@@ -61,8 +66,17 @@ const cases: readonly Hostile[] = [
     entry: start('1s'),
     check: failsWith('server-silent', /1 s/),
   },
-  { what: 'exits at once with code 0', trait: 'exit-0', check: failsWith('server-exited', /exit|ended/i) },
-  { what: 'hangs at 100 % CPU', trait: 'spin', entry: start('1s'), check: failsWith('server-silent', /1 s/) },
+  {
+    what: 'exits at once with code 0',
+    trait: 'exit-0',
+    check: failsWith('server-exited', /exit|ended/i),
+  },
+  {
+    what: 'hangs at 100 % CPU',
+    trait: 'spin',
+    entry: start('1s'),
+    check: failsWith('server-silent', /1 s/),
+  },
   {
     what: 'writes endless garbage',
     trait: 'garbage',
@@ -77,7 +91,10 @@ const cases: readonly Hostile[] = [
     args: ['--size', String(100 * megabytes)],
     entry: start('5s'),
     check: async (stage) => {
-      await stage.logs.until(({ message }) => /more than (8|16) MiB was left out/.test(message), 'what was left out');
+      await stage.logs.until(
+        ({ message }) => /more than (8|16) MiB was left out/.test(message),
+        'what was left out',
+      );
     },
   },
   {
@@ -89,7 +106,10 @@ const cases: readonly Hostile[] = [
   {
     what: 'closes its output',
     trait: 'closes-output',
-    notHere: process.platform === 'win32' ? 'under Wine, an output that is closed ends with its program' : undefined,
+    notHere:
+      process.platform === 'win32'
+        ? 'under Wine, an output that is closed ends with its program'
+        : undefined,
     entry: start('3s'),
     check: (stage) => assert.equal(stage.server('bad').state.kind, 'failed'),
   },
@@ -175,13 +195,26 @@ const cases: readonly Hostile[] = [
   { what: 'asks endlessly', trait: 'requests', check: works },
   { what: 'writes endless empty lines', trait: 'nothing', check: works },
   { what: 'pings endlessly', trait: 'pings', check: works },
-  { what: 'pings endlessly, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
-  { what: 'pings endlessly, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
+  {
+    what: 'pings endlessly, 500 times in a line',
+    trait: 'batches',
+    args: ['--size', '500'],
+    check: works,
+  },
+  {
+    what: 'pings endlessly, 20,000 times in a line',
+    trait: 'batches',
+    args: ['--size', '20000'],
+    check: works,
+  },
   {
     what: 'asks endlessly and reads nothing',
     trait: 'deaf-requests',
     check: async (stage) => {
-      await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
+      await stage.logs.until(
+        ({ message }) => /gets no more answers/.test(message),
+        'that it gets no more answers',
+      );
       assert.equal(stage.publishedBy('bad').length, 2);
     },
   },
@@ -201,9 +234,19 @@ const cases: readonly Hostile[] = [
     args: ['--size', '20000'],
     check: works,
   },
-  { what: 'endlessly announces changed tools over HTTP', over: 'http', trait: 'storm', check: works },
+  {
+    what: 'endlessly announces changed tools over HTTP',
+    over: 'http',
+    trait: 'storm',
+    check: works,
+  },
   { what: 'sends endless empty events over HTTP', over: 'http', trait: 'nothing', check: works },
-  { what: 'endlessly sends unrequested answers over HTTP', over: 'http', trait: 'strangers', check: works },
+  {
+    what: 'endlessly sends unrequested answers over HTTP',
+    over: 'http',
+    trait: 'strangers',
+    check: works,
+  },
   {
     what: 'pings endlessly over HTTP and takes no answers',
     over: 'http',
@@ -211,7 +254,10 @@ const cases: readonly Hostile[] = [
     args: ['--deaf'],
     check: async (stage) => {
       await works(stage);
-      await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
+      await stage.logs.until(
+        ({ message }) => /gets no more answers/.test(message),
+        'that it gets no more answers',
+      );
     },
   },
   {
@@ -362,7 +408,8 @@ describe('hostile servers', function () {
           `the loop was held up for ${strain.max} ms; the good server alone ${base.max} ms`,
         );
         assert.ok(strain.heapGrown < heap, `${strain.heapGrown} MB of heap`);
-        if (process.env['MCP_TOOLSETS_FIGURES']) console.log(`      ${trait}: ${JSON.stringify(strain)}`);
+        if (process.env['MCP_TOOLSETS_FIGURES'])
+          console.log(`      ${trait}: ${JSON.stringify(strain)}`);
         await stage.edit({ good: good() });
         await stage.until(({ servers }) => servers.length === 1, 'the good server alone');
         const left = heapNow() - heapBefore;

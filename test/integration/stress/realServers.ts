@@ -9,7 +9,10 @@ import {
   type FileModel,
 } from '../../unit/stress/edits.js';
 
-/** `raw.mjs` knows the behaviour of these names, and `slow` takes its time. Other names echo their arguments. */
+/**
+ * `raw.mjs` knows the behaviour of these names, and `slow` takes its time. Other names echo their
+ * arguments.
+ */
 const offers: Readonly<Record<string, readonly string[]>> = {
   p0: ['t0', 'slow'],
   p1: ['t0', 't1', 'x_t0'],
@@ -40,11 +43,18 @@ export function failureOf(launch: string): string | undefined {
   return { missing: 'command-not-found', exits: 'server-exited' }[programOf(launch)];
 }
 
-export function launchOf({ program, nonce }: EntryModel): { command: string; args: readonly string[] } {
+export function launchOf({ program, nonce }: EntryModel): {
+  command: string;
+  args: readonly string[];
+} {
   if (program === 'missing') return { command: `no-such-command-${nonce}`, args: [] };
-  const script = program === 'exits' ? ['exits'] : ['raw', '--tools', (offers[program] ?? []).join(',')];
+  const script =
+    program === 'exits' ? ['exits'] : ['raw', '--tools', (offers[program] ?? []).join(',')];
   const [name = '', ...rest] = script;
-  return { command: process.execPath, args: [path.normalize(fixturePath(name)), ...rest, '--nonce', String(nonce)] };
+  return {
+    command: process.execPath,
+    args: [path.normalize(fixturePath(name)), ...rest, '--nonce', String(nonce)],
+  };
 }
 
 export function realText(file: FileModel, remark: string): string {

@@ -1,6 +1,7 @@
 /**
- * No memory of a call outlives the call (P3, P4). Data reachable from an old table stays until a full garbage
- * collection, as `TransientMap` explains. Then the gateway pays for every call a second time.
+ * No memory of a call outlives the call (P3, P4). Data reachable from an old table stays until a
+ * full garbage collection, as `TransientMap` explains. Then the gateway pays for every call a
+ * second time.
  */
 import assert from 'node:assert/strict';
 import { queryObjects } from 'node:v8';
@@ -40,7 +41,8 @@ describe('memory of a call', () => {
           if (line % 60 === 0) collect({ type: 'minor' });
         }
       };
-      const round = (): Promise<unknown> => Promise.all(Array.from({ length: inFlight }, () => lane(calls / inFlight)));
+      const round = (): Promise<unknown> =>
+        Promise.all(Array.from({ length: inFlight }, () => lane(calls / inFlight)));
 
       // V8 first learns the lifetimes. Objects become old after two rounds.
       await round();

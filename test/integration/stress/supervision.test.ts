@@ -1,6 +1,6 @@
 /**
- * Instances that end repeatedly, and HTTP servers that go away and return (X4, X2). The test controls the clock of
- * the back-off.
+ * Instances that end repeatedly, and HTTP servers that go away and return (X4, X2). The test
+ * controls the clock of the back-off.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -69,8 +69,12 @@ describe('supervision', function () {
     assert.ok(server);
     return server;
   };
-  const until = async (accept: (server: ServerStatus) => boolean, what: string): Promise<ServerStatus> => {
-    const holds = ({ servers: [server] }: StatusSnapshot): boolean => server !== undefined && accept(server);
+  const until = async (
+    accept: (server: ServerStatus) => boolean,
+    what: string,
+  ): Promise<ServerStatus> => {
+    const holds = ({ servers: [server] }: StatusSnapshot): boolean =>
+      server !== undefined && accept(server);
     const describe = (): string => `${JSON.stringify(host.snapshot)}\n${logs.text()}`;
     if (!holds(host.snapshot)) await within(nextEvent(host.onDidChange, holds), what, describe);
     return status();
@@ -78,7 +82,13 @@ describe('supervision', function () {
   const pidOf = ({ instances }: ServerStatus): number => instances[0]?.pid ?? 0;
   const call = async (tool: string, input: Record<string, unknown> = {}): Promise<string> => {
     const signal = new AbortController().signal;
-    const outcome = await host.call({ toolset: 'a', tool, arguments: input, conversation: 'd1', signal });
+    const outcome = await host.call({
+      toolset: 'a',
+      tool,
+      arguments: input,
+      conversation: 'd1',
+      signal,
+    });
     return outcome.kind === 'result' ? textOf(outcome.result) : JSON.stringify(outcome);
   };
   const killed = async (): Promise<void> =>
@@ -143,7 +153,11 @@ describe('supervision', function () {
       clock.advance(4_000);
       text = await call('count');
     }
-    assert.equal(text, '1', 'the new process counts from the beginning, and no call of before was sent again');
+    assert.equal(
+      text,
+      '1',
+      'the new process counts from the beginning, and no call of before was sent again',
+    );
     await until(({ state }) => state.kind === 'running', 'health');
   });
 

@@ -1,4 +1,7 @@
-/** `npm test` always ends with its line, whatever its tests, their hooks, a lane or the run itself do. */
+/**
+ * `npm test` always ends with its line, whatever its tests, their hooks, a lane or the run itself
+ * do.
+ */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,16 +46,37 @@ describe('the end of `npm test`', function () {
     const file = path.join(folder, `${title}.test.ts`);
     const now = `const now = () => require('node:fs').writeFileSync(${JSON.stringify(nowOf(title))}, '');`;
     writeFileSync(file, `${text}\n${now}`);
-    return { ...limits, title, args: ['--import', 'tsx', mocha, '--timeout', '60000', '--reporter', reporter, file] };
+    return {
+      ...limits,
+      title,
+      args: ['--import', 'tsx', mocha, '--timeout', '60000', '--reporter', reporter, file],
+    };
   }
 
-  const program = (title: string, text: string, hasTests = false): object => ({ title, args: ['-e', text], hasTests });
+  const program = (title: string, text: string, hasTests = false): object => ({
+    title,
+    args: ['-e', text],
+    hasTests,
+  });
 
-  function begin(lanes: readonly object[], prepare = 'works', more: NodeJS.ProcessEnv = {}): ChildProcess {
+  function begin(
+    lanes: readonly object[],
+    prepare = 'works',
+    more: NodeJS.ProcessEnv = {},
+  ): ChildProcess {
     const script = path.join(repository, 'test/fixtures/runs/outer.mjs');
-    const env: NodeJS.ProcessEnv = { ...process.env, [runVariable]: mark, RUN_NOW: nowOf('run'), ...more };
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      [runVariable]: mark,
+      RUN_NOW: nowOf('run'),
+      ...more,
+    };
     for (const name of ['JOURNAL', 'LANE', 'RUN']) delete env[`MCP_TOOLSETS_TEST_${name}`];
-    return spawn(process.execPath, [script, prepare, ...lanes.map((lane) => JSON.stringify(lane))], { env });
+    return spawn(
+      process.execPath,
+      [script, prepare, ...lanes.map((lane) => JSON.stringify(lane))],
+      { env },
+    );
   }
 
   interface End {
@@ -63,9 +87,14 @@ describe('the end of `npm test`', function () {
   }
 
   /** @param until text of the output after which `then` runs */
-  async function end(child: ChildProcess, until?: string, then: () => void = () => undefined): Promise<End> {
+  async function end(
+    child: ChildProcess,
+    until?: string,
+    then: () => void = () => undefined,
+  ): Promise<End> {
     let text = '';
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (text += String(chunk)));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk) => (text += String(chunk)));
     const closed = once(child, 'close') as Promise<[number | null]>;
     if (until !== undefined) {
       await untilSo(() => text.includes(until), until);
@@ -121,7 +150,10 @@ describe('the end of `npm test`', function () {
     assert.deepEqual([code, line], [1, '5 passed, 1 failed'], text);
     assert.match(text, /alive still ran 2 s after its last test, and is ended\. What still runs:/);
     assert.match(text, /processes:\n.*mocha[^]*deaf/);
-    assert.match(text, /what keeps its process alive:[^]*ProcessWrap[^]*listens at [^]*process \d+: /);
+    assert.match(
+      text,
+      /what keeps its process alive:[^]*ProcessWrap[^]*listens at [^]*process \d+: /,
+    );
   });
 
   it('A test without an end, even with a blocked event loop, costs its lane only, and is named', async () => {
@@ -141,7 +173,10 @@ describe('the end of `npm test`', function () {
     );
     assert.deepEqual([code, line], [1, '6 passed, 2 failed'], text);
     assert.match(text, /waits made no progress for 2 s[^]*test: for ever, since \d+ s/);
-    assert.match(text, /blocks made no progress for 2 s[^]*test: turns in circles[^]*its event loop does not answer/);
+    assert.match(
+      text,
+      /blocks made no progress for 2 s[^]*test: turns in circles[^]*its event loop does not answer/,
+    );
   });
 
   it('Work is named by the watchdog', async () => {
@@ -162,7 +197,10 @@ describe('the end of `npm test`', function () {
 
   it('A lane that breaks off in any way is a failure, and its tests before that count', async () => {
     const { code, text, line } = await run(
-      tests('killed', `it('before', () => {}); it('dies', () => process.kill(process.pid, 'SIGKILL'));`),
+      tests(
+        'killed',
+        `it('before', () => {}); it('dies', () => process.kill(process.pid, 'SIGKILL'));`,
+      ),
       tests('leaves', `it('before', () => {}); it('exits', () => process.exit(0));`),
       tests(
         'torn',
@@ -189,7 +227,12 @@ describe('the end of `npm test`', function () {
   });
 
   it('If there is no place for the files of a lane, the run goes on', async () => {
-    const lost = { title: 'lost', args: ['-e', ''], hasTests: false, temporary: '/dev/null/missing' };
+    const lost = {
+      title: 'lost',
+      args: ['-e', ''],
+      hasTests: false,
+      temporary: '/dev/null/missing',
+    };
     const { code, text, line } = await run(lost);
     assert.equal(code, 1);
     assert.match(text, /lost could not run: ENOTDIR/);
@@ -197,7 +240,9 @@ describe('the end of `npm test`', function () {
   });
 
   it('If no temporary file can be made at all, the run ends with its line', async () => {
-    const { code, line } = await end(begin([program('check', '')], 'works', { TMPDIR: '/dev/null/missing' }));
+    const { code, line } = await end(
+      begin([program('check', '')], 'works', { TMPDIR: '/dev/null/missing' }),
+    );
     assert.deepEqual([code, line], [1, '0 passed, 1 failed']);
   });
 
@@ -214,7 +259,8 @@ describe('the end of `npm test`', function () {
       ['dies', /The run broke off: ended by SIGKILL/],
       ['hangs', /The run broke off: it did not report for 15 s/],
     ] as const) {
-      const lanes = itself === 'throws' ? [{ title: itself, itself }] : [other, { title: itself, itself }];
+      const lanes =
+        itself === 'throws' ? [{ title: itself, itself }] : [other, { title: itself, itself }];
       const { code, text, line } = await run(...lanes);
       assert.equal(code, 1, text);
       assert.match(text, said);
@@ -229,7 +275,9 @@ describe('the end of `npm test`', function () {
       const { code, text, line } = await end(child, 'it is deaf\n', () => {
         // A terminal sends Ctrl-C to all processes in front.
         if (signal !== 'SIGINT') child.kill(signal);
-        else for (const { pid, command } of everyProcessOf(mark)) if (/runs/.test(command)) process.kill(pid, signal);
+        else
+          for (const { pid, command } of everyProcessOf(mark))
+            if (/runs/.test(command)) process.kill(pid, signal);
       });
       assert.equal(code, 1, text);
       assert.match(text, new RegExp(`the run was ended by ${signal}`));

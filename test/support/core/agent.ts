@@ -1,4 +1,7 @@
-/** An agent at the gateway: the SDK's client over Streamable HTTP, in the form of an editor or of another program. */
+/**
+ * An agent at the gateway: the SDK's client over Streamable HTTP, in the form of an editor or of
+ * another program.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -33,7 +36,9 @@ export class Agent {
     const gateway = await stage.gateway();
     const { url, headers } = gateway.endpoint(toolset, kind);
     const client = new Client({ name: 'agent', version: '1' });
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+    });
     const agent = new Agent(client, transport);
     stage.onDispose(() => agent.close());
     // The SDK's class does not match its interface under exactOptionalPropertyTypes.
@@ -74,11 +79,22 @@ export class Agent {
     }
   }
 
-  /** Unlike the client's `callTool`, and like the editor, it takes results without structured content. */
-  async result(tool: string, args: Record<string, unknown> = {}, call: AgentCall = {}): Promise<CallToolResult> {
+  /**
+   * Unlike the client's `callTool`, and like the editor, it takes results without structured
+   * content.
+   */
+  async result(
+    tool: string,
+    args: Record<string, unknown> = {},
+    call: AgentCall = {},
+  ): Promise<CallToolResult> {
     const { conversation, signal, onProgress } = call;
-    const meta = conversation === undefined ? {} : { _meta: { 'vscode.conversationId': conversation } };
-    const request = { method: 'tools/call' as const, params: { name: tool, arguments: args, ...meta } };
+    const meta =
+      conversation === undefined ? {} : { _meta: { 'vscode.conversationId': conversation } };
+    const request = {
+      method: 'tools/call' as const,
+      params: { name: tool, arguments: args, ...meta },
+    };
     return await this.client.request(request, CallToolResultSchema, {
       ...(signal && { signal }),
       ...(onProgress && { onprogress: onProgress }),
@@ -88,7 +104,10 @@ export class Agent {
   /** The text of the tool itself, without the host's notes about leases (L3). */
   async text(...call: Parameters<Agent['result']>): Promise<string> {
     const { content, ...rest } = await this.result(...call);
-    return textOf({ ...rest, content: content.filter((part) => part.type !== 'text' || !isNote(part.text)) });
+    return textOf({
+      ...rest,
+      content: content.filter((part) => part.type !== 'text' || !isNote(part.text)),
+    });
   }
 
   async close(): Promise<void> {

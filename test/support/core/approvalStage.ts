@@ -57,7 +57,9 @@ export class ApprovalStage {
   /** The marks of servers with a run. */
   get ran(): string[] {
     if (!existsSync(this.stamp)) return [];
-    return [...new Set(readFileSync(this.stamp, 'utf8').split('\n'))].filter((mark) => mark !== '').sort();
+    return [...new Set(readFileSync(this.stamp, 'utf8').split('\n'))]
+      .filter((mark) => mark !== '')
+      .sort();
   }
 
   forgetRuns(): void {
@@ -77,7 +79,11 @@ export class ApprovalStage {
   get stored(): readonly { readonly server: string; readonly source: string }[] {
     const { approvalsFile: file } = this.cli;
     return existsSync(file)
-      ? (JSON.parse(readFileSync(file, 'utf8')) as { approvals: { server: string; source: string }[] }).approvals
+      ? (
+          JSON.parse(readFileSync(file, 'utf8')) as {
+            approvals: { server: string; source: string }[];
+          }
+        ).approvals
       : [];
   }
 
@@ -86,7 +92,9 @@ export class ApprovalStage {
   }
 
   async approve(...args: string[]): Promise<void> {
-    const { code, stderr } = await this.cli.finishBeside(this.cli.begin('approve', '--yes', ...args));
+    const { code, stderr } = await this.cli.finishBeside(
+      this.cli.begin('approve', '--yes', ...args),
+    );
     assert.equal(code, 0, stderr);
   }
 
@@ -105,7 +113,9 @@ export class ApprovalStage {
 
   /** The names of tools from servers. */
   async names(client: Client): Promise<string[]> {
-    return (await client.listTools()).tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_'));
+    return (await client.listTools()).tools
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('mcp_'));
   }
 
   /** The tool names in a new `connect` of an agent. */

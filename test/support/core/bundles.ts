@@ -1,4 +1,7 @@
-/** Bundles programs of the product and of the tests, once a run, into a folder that is removed with this process. */
+/**
+ * Bundles programs of the product and of the tests, once a run, into a folder that is removed with
+ * this process.
+ */
 import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,8 +54,8 @@ export const guardianScript = (): Promise<string> => bundled('src/core/processes
 const fixtures = new Map<string, string>();
 
 /**
- * The path of a server of test/fixtures/servers. A server with package imports is bundled, because their hundreds of
- * files take twice as long to load.
+ * The path of a server of test/fixtures/servers. A server with package imports is bundled, because
+ * their hundreds of files take twice as long to load.
  */
 export function fixturePath(name: string): string {
   const known = fixtures.get(name);
@@ -82,7 +85,9 @@ export function bundleModule(source: string, outfile: string): void {
       target: 'node20',
       format: 'esm',
       // Some packages are CommonJS and require modules of Node.
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
       logLevel: 'silent',
     }),
   );

@@ -1,7 +1,7 @@
 /**
- * The command line in the product's own build. It runs as a process in a workspace that ends with the test. The build
- * is made once a run in a separate folder, because another build may write `dist/`. No process may be left after a
- * run.
+ * The command line in the product's own build. It runs as a process in a workspace that ends with
+ * the test. The build is made once a run in a separate folder, because another build may write
+ * `dist/`. No process may be left after a run.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -34,10 +34,15 @@ import { startedByTest } from './leftovers.js';
 import { everyProcessOf, killIfThere, runVariable } from './stage.js';
 import { sharedWork, untilSo, within, work } from './within.js';
 
-/** A session of its own has no terminal, so no command asks the developer. Windows would open a window for it. */
+/**
+ * A session of its own has no terminal, so no command asks the developer. Windows would open a
+ * window for it.
+ */
 export const apart = { detached: process.platform !== 'win32' } as const;
 
-const starting = new Set('check status tools explain call resources read prompts prompt serve connect'.split(' '));
+const starting = new Set(
+  'check status tools explain call resources read prompts prompt serve connect'.split(' '),
+);
 
 /** Resolves with the path of cli.js. */
 export const builtCommandLine = sharedWork('the build of the command line', async () => {
@@ -56,7 +61,8 @@ export const builtCommandLine = sharedWork('the build of the command line', asyn
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
-  const { code, stderr } = await collected(spawn(process.execPath, ['esbuild.mjs'], { cwd: root })).ended;
+  const { code, stderr } = await collected(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }))
+    .ended;
   assert.equal(code, 0, stderr);
   return path.join(root, 'dist', 'cli.js');
 });
@@ -119,7 +125,11 @@ export class CommandLine {
   }
 
   /** The command line for an unrelated program. */
-  commandOf(...args: string[]): { command: string; args: string[]; env: Record<string, string | undefined> } {
+  commandOf(...args: string[]): {
+    command: string;
+    args: string[];
+    env: Record<string, string | undefined>;
+  } {
     if (this.approves && starting.has(args[0] ?? '')) this.approveAll();
     return { command: process.execPath, args: [this.script, ...args], env: this.env };
   }
@@ -136,22 +146,33 @@ export class CommandLine {
   /** Approves the current files of a folder, like a person after reading them. */
   approveAll(folder = this.folder): void {
     const sources = sourceFiles([folder], this.home).map((source) => {
-      const isThere = source.origin !== 'user' && statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
+      const isThere =
+        source.origin !== 'user' &&
+        statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
       return { ...source, text: isThere ? readFileSync(source.file, 'utf8') : undefined };
     });
     const findersFor = (): ReturnType<typeof programFinder> =>
       programFinder(workspaceRoots(sources, this.home), withoutNpm(this.env));
-    const deps = { env: this.env, directoryExists, secret: () => 'entered', envFile: readEnvFile, findersFor };
+    const deps = {
+      env: this.env,
+      directoryExists,
+      secret: () => 'entered',
+      envFile: readEnvFile,
+      findersFor,
+    };
     const { servers } = new ConfigState().apply(sources, deps).model;
     const launches = servers.flatMap((server) => launchOf(server) ?? []);
     if (launches.length === 0) return;
     let kept: unknown[] = [];
     if (existsSync(this.approvalsFile)) {
-      kept = (JSON.parse(readFileSync(this.approvalsFile, 'utf8')) as { approvals: unknown[] }).approvals;
+      kept = (JSON.parse(readFileSync(this.approvalsFile, 'utf8')) as { approvals: unknown[] })
+        .approvals;
     }
     mkdirSync(path.dirname(this.approvalsFile), { recursive: true });
     const made = `${this.approvalsFile}.of-the-test`;
-    writeFileSync(made, JSON.stringify({ version: 1, approvals: [...kept, ...launches] }), { mode: 0o600 });
+    writeFileSync(made, JSON.stringify({ version: 1, approvals: [...kept, ...launches] }), {
+      mode: 0o600,
+    });
     renameSync(made, this.approvalsFile);
   }
 
@@ -172,7 +193,8 @@ export class CommandLine {
 
   /** On Windows a signal is a sudden death, and the system ends the rest (X5). */
   async leftNothing({ signalCode }: ChildProcess): Promise<void> {
-    if (process.platform === 'win32' && signalCode !== null) await untilNone(() => this.processes(), 5000);
+    if (process.platform === 'win32' && signalCode !== null)
+      await untilNone(() => this.processes(), 5000);
     assert.deepEqual(this.processes(), [], 'processes are left');
   }
 
@@ -202,7 +224,10 @@ export class CommandLine {
 
   /** Resolves when a server with these words in its command line runs. */
   async untilRuns(words: string): Promise<void> {
-    await untilSo(() => this.processes().some(({ command }) => command.includes(words)), `a process ${words}`);
+    await untilSo(
+      () => this.processes().some(({ command }) => command.includes(words)),
+      `a process ${words}`,
+    );
   }
 
   /** Rejects if a process is left of what it started. */
@@ -248,6 +273,10 @@ function collected(child: ChildProcess): { readonly ended: Promise<Output>; said
   let [stdout, stderr] = ['', ''];
   child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
-  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({ code: code ?? undefined, stdout, stderr }));
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({
+    code: code ?? undefined,
+    stdout,
+    stderr,
+  }));
   return { ended, said: () => stdout + stderr };
 }

@@ -1,4 +1,6 @@
-/** Config files for tests: entries as plain values, and entries of this repository's own servers. */
+/**
+ * Config files for tests: entries as plain values, and entries of this repository's own servers.
+ */
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { fixturePath, repository } from './bundles.js';

@@ -1,8 +1,8 @@
 /**
- * Runs one scenario of the published conformance suite, of either side, in a separate process. The suite needs a
- * newer Node than the tests, and the tests use the Node of the editor under test.
- * Scenarios run one by one. In a run of the whole suite, a scenario without checks passes, and so does a failing
- * client.
+ * Runs one scenario of the published conformance suite, of either side, in a separate process. The
+ * suite needs a newer Node than the tests, and the tests use the Node of the editor under test.
+ * Scenarios run one by one. In a run of the whole suite, a scenario without checks passes, and so
+ * does a failing client.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -22,7 +22,9 @@ import { patience } from './within.js';
 
 const clientLimitMs = 30_000 * patience;
 
-/** Each era of the protocol has a version of the suite, because the older suite lacks the newer era. */
+/**
+ * Each era of the protocol has a version of the suite, because the older suite lacks the newer era.
+ */
 const suites = {
   legacy: { name: '@modelcontextprotocol/conformance', options: [] },
   modern: { name: 'conformance-modern', options: ['--spec-version', modernVersion] },
@@ -69,11 +71,26 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   try {
     const { name, options } = suites[run.era];
     const own =
-      run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
-    const args = [suiteProgram(name), run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
+      run.side === 'server'
+        ? ['--url', run.url]
+        : ['--command', run.command, '--timeout', String(clientLimitMs)];
+    const args = [
+      suiteProgram(name),
+      run.side,
+      '--scenario',
+      run.scenario,
+      '--output-dir',
+      folder,
+      ...options,
+      ...own,
+    ];
     // The suite needs more time to compile than for a scenario.
     const compiled = { NODE_COMPILE_CACHE: path.join(runFolder(), 'compiled') };
-    const env: NodeJS.ProcessEnv = { ...process.env, ...compiled, ...(run.side === 'client' ? run.env : {}) };
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      ...compiled,
+      ...(run.side === 'client' ? run.env : {}),
+    };
     delete env['NODE_OPTIONS'];
     const { exitCode, output } = await runToEnd(node, args, env);
     const results = await readResults(folder);
@@ -83,7 +100,10 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   }
 }
 
-/** One file, made once a run, because loading the suite's hundreds of files takes most of a scenario. */
+/**
+ * One file, made once a run, because loading the suite's hundreds of files takes most of a
+ * scenario.
+ */
 function suiteProgram(name: string): string {
   const source = path.join(repoRoot, 'node_modules', name);
   const home = path.join(runFolder(), 'suites', name);
@@ -98,11 +118,19 @@ function suiteProgram(name: string): string {
 
 /** The scenarios that count for an implementation of 2026-07-28. */
 export async function scoredScenarios(side: ConformanceRun['side']): Promise<readonly string[]> {
-  const file = path.join(repoRoot, 'node_modules', suites.modern.name, 'requirements', `${modernVersion}.yaml`);
+  const file = path.join(
+    repoRoot,
+    'node_modules',
+    suites.modern.name,
+    'requirements',
+    `${modernVersion}.yaml`,
+  );
   return (parse(await readFile(file, 'utf8')) as Record<ConformanceRun['side'], string[]>)[side];
 }
 
-/** Every check holds, and there is at least one, because a scenario without checks proves nothing. */
+/**
+ * Every check holds, and there is at least one, because a scenario without checks proves nothing.
+ */
 export function assertConformant({ checks, exitCode, output }: ConformanceOutcome): void {
   const failed = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
   assert.deepEqual(
@@ -124,7 +152,10 @@ export async function assertClientConformant(era: Era, scenario: string): Promis
   assertConformant(await runConformance({ era, side: 'client', scenario, command }));
 }
 
-/** Starts the gateway with a server of `test/fixtures` behind it. Returns its address, which needs no token. */
+/**
+ * Starts the gateway with a server of `test/fixtures` behind it. Returns its address, which needs
+ * no token.
+ */
 export async function startSuiteGateway(
   server: string,
   options: NonNullable<Parameters<typeof startStage>[0]> = {},
@@ -153,13 +184,17 @@ function runToEnd(
 }
 
 /** The suite writes a folder per scenario with its checks and the output of a client. */
-async function readResults(folder: string): Promise<{ checks: ConformanceCheck[]; texts: string[] }> {
+async function readResults(
+  folder: string,
+): Promise<{ checks: ConformanceCheck[]; texts: string[] }> {
   const checks: ConformanceCheck[] = [];
   const texts: string[] = [];
   for (const file of (await readdir(folder, { recursive: true })).sort()) {
     const name = path.basename(file);
     if (name === 'checks.json') {
-      checks.push(...(JSON.parse(await readFile(path.join(folder, file), 'utf8')) as ConformanceCheck[]));
+      checks.push(
+        ...(JSON.parse(await readFile(path.join(folder, file), 'utf8')) as ConformanceCheck[]),
+      );
     } else if (name.endsWith('.txt')) {
       texts.push(await readFile(path.join(folder, file), 'utf8'));
     }

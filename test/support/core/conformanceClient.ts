@@ -1,7 +1,8 @@
 /**
- * Our client as a program for the published conformance suite. It connects to the given server and calls its tools.
- * It is also the person for a sign-in, and it answers forms like the command line.
- * It uses the product's own parts and clock, because the suite measures pauses requested by a server.
+ * Our client as a program for the published conformance suite. It connects to the given server and
+ * calls its tools. It is also the person for a sign-in, and it answers forms like the command line.
+ * It uses the product's own parts and clock, because the suite measures pauses requested by a
+ * server.
  */
 import { formAnswers } from '../../../src/cli/formAnswers.js';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -42,7 +43,9 @@ const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 const url = process.argv.at(-1) ?? '';
 const signal = new AbortController().signal;
-const log = { write: (level: string, text: string) => void process.stderr.write(`[${level}] ${text}\n`) };
+const log = {
+  write: (level: string, text: string) => void process.stderr.write(`[${level}] ${text}\n`),
+};
 const oauth = new OAuth({
   secrets: new Secrets(),
   clock: systemClock,
@@ -63,15 +66,25 @@ const connector = createConnector(
 );
 /** Accepts what it is asked by a form, with nothing but the form's own defaults. */
 const client = formAnswers({}, (text) => log.write('warn', text));
-let launch: HttpLaunch = { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '' };
+let launch: HttpLaunch = {
+  transport: 'streamable_http',
+  url: literal(url),
+  headers: new Map(),
+  sessionId: '',
+};
 
 async function settings(): Promise<OAuthSettings> {
-  const optional = (value: string | undefined) => (value === undefined ? undefined : literal(value));
+  const optional = (value: string | undefined) =>
+    value === undefined ? undefined : literal(value);
   return {
-    grant: scenario.startsWith('auth/client-credentials') ? 'client_credentials' : 'authorization_code',
+    grant: scenario.startsWith('auth/client-credentials')
+      ? 'client_credentials'
+      : 'authorization_code',
     clientId: context.client_id ?? (scenario === 'auth/basic-cimd' ? metadataDocument : ''),
     issuer:
-      context.client_secret === undefined && context.private_key_pem === undefined ? undefined : await issuerOf(url),
+      context.client_secret === undefined && context.private_key_pem === undefined
+        ? undefined
+        : await issuerOf(url),
     clientSecret: optional(context.client_secret),
     privateKey: optional(context.private_key_pem),
     scopes: [],
@@ -89,7 +102,11 @@ async function use(): Promise<boolean> {
     signal,
     log,
   });
-  if (outcome.kind === 'failed' && /^(sign-in-needed|http-unauthorized)$/.test(outcome.failure.code)) return false;
+  if (
+    outcome.kind === 'failed' &&
+    /^(sign-in-needed|http-unauthorized)$/.test(outcome.failure.code)
+  )
+    return false;
   if (outcome.kind !== 'connected') throw new Error(JSON.stringify(outcome));
   const { connection, listing } = outcome;
   try {
@@ -97,8 +114,10 @@ async function use(): Promise<boolean> {
     for (const each of context.toolCalls ?? listing.tools.map(callOf)) {
       if (!(await call(connection, each))) return false;
     }
-    for (const { uri } of listing.resources?.resources ?? []) await request(connection, 'resources/read', { uri });
-    for (const { name } of listing.prompts?.prompts ?? []) await request(connection, 'prompts/get', { name });
+    for (const { uri } of listing.resources?.resources ?? [])
+      await request(connection, 'resources/read', { uri });
+    for (const { name } of listing.prompts?.prompts ?? [])
+      await request(connection, 'prompts/get', { name });
   } finally {
     await connection.close();
   }
@@ -109,7 +128,10 @@ function callOf({ name }: { readonly name: string }): ToolCall {
   return { name, arguments: name === 'add_numbers' ? { a: 5, b: 3 } : {} };
 }
 
-async function call(connection: Connection, { name, arguments: input }: ToolCall): Promise<boolean> {
+async function call(
+  connection: Connection,
+  { name, arguments: input }: ToolCall,
+): Promise<boolean> {
   const outcome = await connection.callTool({
     tool: name,
     arguments: input,
@@ -121,13 +143,21 @@ async function call(connection: Connection, { name, arguments: input }: ToolCall
   });
   if (outcome.kind === 'result') return true;
   const status = oauth.statusOf(launch);
-  if (status.kind === 'needed' || (status.kind === 'signedIn' && status.lacks !== undefined)) return false;
+  if (status.kind === 'needed' || (status.kind === 'signedIn' && status.lacks !== undefined))
+    return false;
   throw new Error(JSON.stringify(outcome));
 }
 
 async function request(connection: Connection, method: string, params: Fields): Promise<void> {
   const timeouts = { call: 20_000, callMax: 20_000 };
-  const outcome = await connection.request({ method, params, meta: undefined, timeouts, signal, client });
+  const outcome = await connection.request({
+    method,
+    params,
+    meta: undefined,
+    timeouts,
+    signal,
+    client,
+  });
   if (outcome.kind !== 'result') throw new Error(JSON.stringify(outcome));
 }
 

@@ -1,7 +1,8 @@
 /**
- * The core in a separate process for a test to kill. It serves FOLDER's config file until it is killed. It prints the
- * published tools on stdout, one JSON value per line, after every server has started or failed. With `--at-once` it
- * prints before that. With `--stop` it begins to end the servers and prints so.
+ * The core in a separate process for a test to kill. It serves FOLDER's config file until it is
+ * killed. It prints the published tools on stdout, one JSON value per line, after every server has
+ * started or failed. With `--at-once` it prints before that. With `--stop` it begins to end the
+ * servers and prints so.
  *
  *   node hostMain.js FOLDER GUARDIAN [--at-once | --stop]
  */
@@ -14,7 +15,9 @@ import { patientClock } from './within.js';
 
 const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
 const file = path.join(folder, '.minds', 'mcp.yaml');
-const log: Log = { write: (level, message) => void process.stderr.write(`[${level}] ${message}\n`) };
+const log: Log = {
+  write: (level, message) => void process.stderr.write(`[${level}] ${message}\n`),
+};
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 
 async function main(): Promise<void> {
@@ -32,7 +35,12 @@ async function main(): Promise<void> {
   await applied;
   const toolsets = host.catalogue.toolsets.filter(({ id }) => id !== adminId);
   for (const { id } of toolsets) {
-    const hang = { toolset: id, tool: `${id}_quiet`, arguments: { ms: 600_000 }, conversation: 'd' };
+    const hang = {
+      toolset: id,
+      tool: `${id}_quiet`,
+      arguments: { ms: 600_000 },
+      conversation: 'd',
+    };
     void host.call({ ...hang, signal: new AbortController().signal });
   }
   if (mode === '--stop') void host.dispose();

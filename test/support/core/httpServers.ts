@@ -20,20 +20,29 @@ export interface HttpServer {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** `http`, `legacy-sse` or `oauth` of test/fixtures/servers. */
-export async function startHttpFixture(name: string, args: readonly string[], env: Env): Promise<HttpServer> {
+export async function startHttpFixture(
+  name: string,
+  args: readonly string[],
+  env: Env,
+): Promise<HttpServer> {
   const started = startNode([fixturePath(name), ...args], env);
   const url = await started.line(/^listening (\S+)/);
   return { ...started.server, url };
 }
 
-export async function startEverything(mode: 'streamableHttp' | 'sse', env: Env): Promise<HttpServer> {
+export async function startEverything(
+  mode: 'streamableHttp' | 'sse',
+  env: Env,
+): Promise<HttpServer> {
   const port = await freePort();
   const started = startNode([officialPath('everything'), mode], { ...env, PORT: String(port) });
   await started.line(/(?:listening|running) on port (\d+)/);
   return { ...started.server, url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}` };
 }
 
-/** Starts a script. `line` resolves with the first group of the first line of output that matches. */
+/**
+ * Starts a script. `line` resolves with the first group of the first line of output that matches.
+ */
 export function startNode(
   args: readonly string[],
   env: Env,

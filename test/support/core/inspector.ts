@@ -16,11 +16,20 @@ const both = { name: '@modelcontextprotocol/inspector', version: '2.12.0' };
 
 /** The output of version 1 for a method at an address over Streamable HTTP. */
 export async function inspect(url: string, token: string, ...args: string[]): Promise<unknown> {
-  return JSON.parse(await output(process.execPath, [older(), '--cli', url, '--transport', 'http'], token, args));
+  return JSON.parse(
+    await output(process.execPath, [older(), '--cli', url, '--transport', 'http'], token, args),
+  );
 }
 
-/** The result from version 2 for a method at an address over Streamable HTTP. It speaks both eras. */
-export async function inspectIn(era: InspectorEra, url: string, token: string, ...args: string[]): Promise<unknown> {
+/**
+ * The result from version 2 for a method at an address over Streamable HTTP. It speaks both eras.
+ */
+export async function inspectIn(
+  era: InspectorEra,
+  url: string,
+  token: string,
+  ...args: string[]
+): Promise<unknown> {
   const [node, script] = [await provisionNode(), await provideInspector()];
   const own = [
     '--cli',
@@ -34,22 +43,30 @@ export async function inspectIn(era: InspectorEra, url: string, token: string, .
     'json',
     '--quiet',
   ];
-  const { result } = JSON.parse(await output(node, [script, ...own], token, args)) as { result: unknown };
+  const { result } = JSON.parse(await output(node, [script, ...own], token, args)) as {
+    result: unknown;
+  };
   return result;
 }
 
 /**
- * Resolves with the program of version 2. It is fetched on first use, because it also depends on pages and terminals.
+ * Resolves with the program of version 2. It is fetched on first use, because it also depends on
+ * pages and terminals.
  */
 export async function provideInspector(): Promise<string> {
   const home = path.join(installs, `inspector-${both.version}`);
   const fetch = (): Promise<void> =>
-    installOnce(home, `the Inspector ${both.version}`, (folder) => install(folder, [`${both.name}@${both.version}`]));
+    installOnce(home, `the Inspector ${both.version}`, (folder) =>
+      install(folder, [`${both.name}@${both.version}`]),
+    );
   if (!existsSync(home)) await alone(fetch);
   return path.join(home, 'node_modules', both.name, 'clients/launcher/build/index.js');
 }
 
-/** Its package expects a folder of the whole Inspector but uses nothing else from it. So it gets an empty one. */
+/**
+ * Its package expects a folder of the whole Inspector but uses nothing else from it. So it gets an
+ * empty one.
+ */
 function older(): string {
   const root = path.join(runFolder(), 'inspector');
   const script = path.join(root, 'cli', 'build', 'cli.js');
@@ -57,11 +74,18 @@ function older(): string {
   // A copy that broke off.
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root);
-  writeFileSync(path.join(root, 'package.json'), JSON.stringify({ name: 'inspector', version: '1.0.3' }));
+  writeFileSync(
+    path.join(root, 'package.json'),
+    JSON.stringify({ name: 'inspector', version: '1.0.3' }),
+  );
   symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
-  cpSync(path.join(repository, 'node_modules/@modelcontextprotocol/inspector-cli'), path.join(root, 'cli'), {
-    recursive: true,
-  });
+  cpSync(
+    path.join(repository, 'node_modules/@modelcontextprotocol/inspector-cli'),
+    path.join(root, 'cli'),
+    {
+      recursive: true,
+    },
+  );
   return script;
 }
 

@@ -24,7 +24,16 @@ const usual: Limits = { maxResultBytes: () => 1 << 20, quota: () => 200 << 20 };
 export function keepResults(stage: Stage, limits: Partial<Limits> = {}): KeptResults {
   const { maxResultBytes, quota } = { ...usual, ...limits };
   const folder = path.join(path.dirname(stage.folder), 'storage');
-  const artifacts = new DiskArtifacts({ folder, quota, clock: systemClock, log: stage.logs.sink() });
+  const artifacts = new DiskArtifacts({
+    folder,
+    quota,
+    clock: systemClock,
+    log: stage.logs.sink(),
+  });
   stage.onDispose(() => artifacts.settled());
-  return { folder, delivery: new Delivery({ artifacts, maxResultBytes }), settled: () => artifacts.settled() };
+  return {
+    folder,
+    delivery: new Delivery({ artifacts, maxResultBytes }),
+    settled: () => artifacts.settled(),
+  };
 }

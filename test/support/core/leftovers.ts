@@ -1,6 +1,7 @@
 /**
- * What a test has started and not yet ended. It registers at its start, so that a hook that fails before it can end
- * anything leaves nothing behind: the last hook of mocha ends the rest, and fails with its names.
+ * What a test has started and not yet ended. It registers at its start, so that a hook that fails
+ * before it can end anything leaves nothing behind: the last hook of mocha ends the rest, and fails
+ * with its names.
  */
 
 interface Started {
@@ -36,6 +37,7 @@ export async function endLeftovers(): Promise<string[]> {
 if (typeof globalThis.after === 'function') {
   after('nothing is left of the tests', async () => {
     const names = await endLeftovers();
-    if (names.length > 0) throw new Error(`Left by a test or hook, and ended now:\n${names.join('\n')}`);
+    if (names.length > 0)
+      throw new Error(`Left by a test or hook, and ended now:\n${names.join('\n')}`);
   });
 }

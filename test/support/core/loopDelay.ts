@@ -1,14 +1,14 @@
 /**
- * Measures how long the event loop was held up, in milliseconds, and how much memory a run took, in MB. Time without
- * a processor does not count.
+ * Measures how long the event loop was held up, in milliseconds, and how much memory a run took, in
+ * MB. Time without a processor does not count.
  */
 import { collect } from '../heap.js';
 import { threadTime } from './threadTime.js';
 
 const everyMs = 10;
 /**
- * In MB. More garbage is collected before it is measured, because V8 lets it grow to several times the heap on a busy
- * machine, where its own collections are slow.
+ * In MB. More garbage is collected before it is measured, because V8 lets it grow to several times
+ * the heap on a busy machine, where its own collections are slow.
  */
 const mostGarbage = 32;
 
@@ -56,5 +56,9 @@ export async function strainOf(work: () => Promise<unknown>): Promise<Strain> {
   }
   tick();
   held.sort((a, b) => a - b);
-  return { p99: held[Math.floor(held.length * 0.99)] ?? 0, max: held.at(-1) ?? 0, heapGrown: most - before };
+  return {
+    p99: held[Math.floor(held.length * 0.99)] ?? 0,
+    max: held.at(-1) ?? 0,
+    heapGrown: most - before,
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * A client of 2026-07-28 with requests written by the test, over HTTP and without a session. It shows details hidden
- * by the SDK's client. `Message` is any answer.
+ * A client of 2026-07-28 with requests written by the test, over HTTP and without a session. It
+ * shows details hidden by the SDK's client. `Message` is any answer.
  */
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
@@ -42,17 +42,34 @@ export class ModernClient {
     private readonly options: ModernOptions,
   ) {}
 
-  static async open(stage: Stage, toolset: string, options: ModernOptions = {}): Promise<ModernClient> {
+  static async open(
+    stage: Stage,
+    toolset: string,
+    options: ModernOptions = {},
+  ): Promise<ModernClient> {
     const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
     const agent = new Agent({ keepAlive: true });
     stage.onDispose(() => Promise.resolve(agent.destroy()));
-    return new ModernClient(options.address ? `${url}/c/${options.address}` : url, headers, agent, options);
+    return new ModernClient(
+      options.address ? `${url}/c/${options.address}` : url,
+      headers,
+      agent,
+      options,
+    );
   }
 
   /** Resolves with the answer. Rejects when the signal is aborted, which closes the stream. */
-  async request(method: string, params: Fields = {}, options: RequestOptions = {}): Promise<Message> {
+  async request(
+    method: string,
+    params: Fields = {},
+    options: RequestOptions = {},
+  ): Promise<Message> {
     const { name = 'modern', capabilities = {} } = this.options;
-    const target = { 'tools/call': params['name'], 'prompts/get': params['name'], 'resources/read': params['uri'] };
+    const target = {
+      'tools/call': params['name'],
+      'prompts/get': params['name'],
+      'resources/read': params['uri'],
+    };
     const mcpName = method.startsWith('tasks/') ? params['taskId'] : (target as Fields)[method];
     const meta = {
       'io.modelcontextprotocol/protocolVersion': modernVersion,
@@ -71,8 +88,16 @@ export class ModernClient {
     return await (options.isLong === true ? answer : within(answer, `the answer to ${method}`));
   }
 
-  async call(tool: string, args: Fields = {}, options: RequestOptions & { more?: Fields } = {}): Promise<Message> {
-    return await this.request('tools/call', { name: tool, arguments: args, ...options.more }, options);
+  async call(
+    tool: string,
+    args: Fields = {},
+    options: RequestOptions & { more?: Fields } = {},
+  ): Promise<Message> {
+    return await this.request(
+      'tools/call',
+      { name: tool, arguments: args, ...options.more },
+      options,
+    );
   }
 
   /** The text of a result without an error. */
@@ -97,7 +122,11 @@ export class ModernClient {
       ...headers,
     };
     return await new Promise((resolve, reject) => {
-      const sent = request(this.url, { method, headers: all, agent: this.agent, ...(signal && { signal }) }, resolve);
+      const sent = request(
+        this.url,
+        { method, headers: all, agent: this.agent, ...(signal && { signal }) },
+        resolve,
+      );
       sent.on('error', reject);
       sent.end(body);
     });

@@ -1,7 +1,6 @@
 /**
- * A person with a browser: follows redirects and keeps cookies. This is enough for a sign-in if the pages of the
- * authorization server ask nothing.
- * Also a store for secrets like the editor's.
+ * A person with a browser: follows redirects and keeps cookies. This is enough for a sign-in if the
+ * pages of the authorization server ask nothing. Also a store for secrets like the editor's.
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
@@ -105,7 +104,13 @@ export async function control(server: string, what: string): Promise<unknown> {
 /** The authorization server named by a server. A client secret may be meant for it. */
 export async function issuerOf(server: string): Promise<string> {
   const { pathname } = new URL(server);
-  const { body } = await ask('GET', new URL(`/.well-known/oauth-protected-resource${pathname}`, server), {});
-  const { authorization_servers: issuers } = JSON.parse(body) as { readonly authorization_servers: readonly string[] };
+  const { body } = await ask(
+    'GET',
+    new URL(`/.well-known/oauth-protected-resource${pathname}`, server),
+    {},
+  );
+  const { authorization_servers: issuers } = JSON.parse(body) as {
+    readonly authorization_servers: readonly string[];
+  };
   return issuers[0] ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * A client's end of stdio without a process: a transport for the SDK's clients over two pipes to a part of the
- * product.
+ * A client's end of stdio without a process: a transport for the SDK's clients over two pipes to a
+ * part of the product.
  */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,7 +19,9 @@ export class Pipe {
   private delivered: Promise<void> = Promise.resolve();
 
   /** @param run serves its input until the input ends */
-  constructor(private readonly run: (input: Readable, output: Writable, signal: AbortSignal) => Promise<void>) {}
+  constructor(
+    private readonly run: (input: Readable, output: Writable, signal: AbortSignal) => Promise<void>,
+  ) {}
 
   start(): Promise<void> {
     const lines = new LineSplitter({

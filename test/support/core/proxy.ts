@@ -1,5 +1,6 @@
 /**
- * An HTTP proxy like those in companies. It forwards requests and tunnels, records them, and may require credentials.
+ * An HTTP proxy like those in companies. It forwards requests and tunnels, records them, and may
+ * require credentials.
  */
 import { createServer, request as ask, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -16,7 +17,10 @@ export interface Proxy {
  * @param route the real `host:port` of a host known only to the proxy
  * @param credentials required `user:password`
  */
-export async function startProxy(route: Readonly<Record<string, string>> = {}, credentials?: string): Promise<Proxy> {
+export async function startProxy(
+  route: Readonly<Record<string, string>> = {},
+  credentials?: string,
+): Promise<Proxy> {
   const seen: string[] = [];
   const sockets = new Set<Socket>();
   const isAllowed = ({ headers }: IncomingMessage): boolean =>
@@ -24,7 +28,8 @@ export async function startProxy(route: Readonly<Record<string, string>> = {}, c
     headers['proxy-authorization'] === `Basic ${Buffer.from(credentials).toString('base64')}`;
   const real = (host: string): URL => new URL(`http://${route[host] ?? host}`);
   const server = createServer((request, response) => {
-    if (!isAllowed(request)) return void response.writeHead(407, { 'content-type': 'text/plain' }).end('who are you?');
+    if (!isAllowed(request))
+      return void response.writeHead(407, { 'content-type': 'text/plain' }).end('who are you?');
     const url = new URL(request.url ?? '/');
     seen.push(`${request.method} ${url.origin}${url.pathname}`);
     const { hostname, port } = real(url.host);
@@ -42,7 +47,8 @@ export async function startProxy(route: Readonly<Record<string, string>> = {}, c
   });
   server.on('connect', (request, socket: Socket, head) => {
     seen.push(`CONNECT ${request.url}`);
-    if (!isAllowed(request)) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (!isAllowed(request))
+      return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
     const { hostname, port } = real(request.url ?? '');
     const onward = connect(Number(port), hostname, () => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');

@@ -1,7 +1,11 @@
 /** Offers for the ledger from short lists, and changes by kind and name. */
 import { reviewedInstructions } from '../../../src/core/approval/offerPrints.js';
 import { byKey, reviewedIn } from '../../../src/core/reconcile/offers.js';
-import type { OfferChanges, ReviewedKind, ReviewedOffers } from '../../../src/core/approval/offerPrints.js';
+import type {
+  OfferChanges,
+  ReviewedKind,
+  ReviewedOffers,
+} from '../../../src/core/approval/offerPrints.js';
 import type { ToolOverrides } from '../../../src/core/config/model.js';
 import type {
   OfferedPrompt,
@@ -26,14 +30,30 @@ export function offersOf({
   overrides,
 }: ShortOffers): ReviewedOffers {
   const malformed = { malformed: [] };
-  const resources = { resources: resource as readonly OfferedResource[], templates: [], ...malformed };
-  const listing = { tools: tool, ...malformed, prompts: { prompts: prompt, ...malformed }, resources };
+  const resources = {
+    resources: resource as readonly OfferedResource[],
+    templates: [],
+    ...malformed,
+  };
+  const listing = {
+    tools: tool,
+    ...malformed,
+    prompts: { prompts: prompt, ...malformed },
+    resources,
+  };
   const told = instructions === undefined ? [] : [reviewedInstructions(instructions)];
   return byKey([...reviewedIn(listing, overrides), ...told]);
 }
 
-export function byKind(changes: OfferChanges): Record<ReviewedKind, Map<string, readonly string[]>> {
-  const kinds = { tool: new Map(), prompt: new Map(), resource: new Map(), instructions: new Map() };
+export function byKind(
+  changes: OfferChanges,
+): Record<ReviewedKind, Map<string, readonly string[]>> {
+  const kinds = {
+    tool: new Map(),
+    prompt: new Map(),
+    resource: new Map(),
+    instructions: new Map(),
+  };
   for (const { kind, original, parts } of changes.values()) kinds[kind].set(original, parts);
   return kinds;
 }

@@ -1,7 +1,7 @@
 /**
- * The limit of mocha for the test or hook that runs now. It is a limit for forgotten waits only: it stops during work,
- * and it never comes before the limit of an event, because that limit says what was missing.
- * Outside mocha, all of this does nothing.
+ * The limit of mocha for the test or hook that runs now. It is a limit for forgotten waits only: it
+ * stops during work, and it never comes before the limit of an event, because that limit says what
+ * was missing. Outside mocha, all of this does nothing.
  */
 
 interface Running {
@@ -16,7 +16,10 @@ type Run = (this: Mocha.Runnable, done: (error?: unknown) => void) => void;
 
 let running: Running | undefined;
 
-/** Mocha's prototype is reached through its first hook, because an import of mocha would also load it into benches. */
+/**
+ * Mocha's prototype is reached through its first hook, because an import of mocha would also load
+ * it into benches.
+ */
 if (typeof globalThis.before === 'function') {
   before('follow the limits of tests and hooks', function () {
     const hook: object = this.runnable();

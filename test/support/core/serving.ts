@@ -1,4 +1,7 @@
-/** A running `mcp-toolsets serve` as another program sees it: its address, its token file, its output. */
+/**
+ * A running `mcp-toolsets serve` as another program sees it: its address, its token file, its
+ * output.
+ */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +35,11 @@ export class Serving {
   }
 
   /** Resolves when it listens and has printed these toolsets. */
-  static async begin(cli: CommandLine, toolsets: readonly string[], ...args: string[]): Promise<Serving> {
+  static async begin(
+    cli: CommandLine,
+    toolsets: readonly string[],
+    ...args: string[]
+  ): Promise<Serving> {
     const serving = new Serving(cli, cli.begin('serve', '--port', '0', ...args));
     await serving.until('Listening on ');
     for (const id of toolsets) await serving.until(`${id}  http`);
@@ -46,7 +53,11 @@ export class Serving {
         typeof text === 'string' ? output.includes(text) : text.test(output),
       );
     if (isThere()) return;
-    await within(nextEvent(this.heard.event, isThere), String(text), () => `${this.stdout}\n${this.stderr}`);
+    await within(
+      nextEvent(this.heard.event, isThere),
+      String(text),
+      () => `${this.stdout}\n${this.stderr}`,
+    );
   }
 
   get base(): string {
@@ -65,13 +76,21 @@ export class Serving {
   }
 
   /** The SDK's client in a new session. */
-  async connect(toolset: string, token = this.token, capabilities: ClientCapabilities = {}): Promise<Client> {
+  async connect(
+    toolset: string,
+    token = this.token,
+    capabilities: ClientCapabilities = {},
+  ): Promise<Client> {
     const client = await Serving.clientOf(`${this.base}/mcp/${toolset}`, token, capabilities);
     this.clients.push(client);
     return client;
   }
 
-  static async clientOf(url: string, token: string, capabilities: ClientCapabilities = {}): Promise<Client> {
+  static async clientOf(
+    url: string,
+    token: string,
+    capabilities: ClientCapabilities = {},
+  ): Promise<Client> {
     const client = new Client({ name: 'independent', version: '1' }, { capabilities });
     const headers = { Authorization: `Bearer ${token}` };
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
@@ -83,7 +102,8 @@ export class Serving {
   /** Resolves with its exit code after the signal. No process of it is left then. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     for (const client of this.clients) await client.close().catch(() => undefined);
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;
+    if (this.process.exitCode !== null || this.process.signalCode !== null)
+      return this.process.exitCode;
     const closed = once(this.process, 'close') as Promise<[number | null]>;
     this.process.kill(signal);
     const [code] = await within(closed, 'the end of serve', () => `${this.stdout}\n${this.stderr}`);

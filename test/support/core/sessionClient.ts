@@ -1,4 +1,6 @@
-/** A session at the gateway with the full protocol: the SDK's client, which records notifications. */
+/**
+ * A session at the gateway with the full protocol: the SDK's client, which records notifications.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -22,7 +24,10 @@ export interface SessionOptions {
   /** The name in the client's own info. */
   readonly name?: string;
   readonly capabilities?: ClientCapabilities;
-  readonly elicit?: (params: ElicitRequest['params'], signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
+  readonly elicit?: (
+    params: ElicitRequest['params'],
+    signal: AbortSignal,
+  ) => ElicitResult | Promise<ElicitResult>;
   readonly sample?: (text: string) => CreateMessageResult;
   readonly roots?: () => string[];
 }
@@ -47,17 +52,27 @@ export class SessionClient {
     };
   }
 
-  static async open(stage: Stage, toolset: string, options: SessionOptions = {}): Promise<SessionClient> {
+  static async open(
+    stage: Stage,
+    toolset: string,
+    options: SessionOptions = {},
+  ): Promise<SessionClient> {
     const { kind = 'plain', name = 'session', capabilities = {}, elicit, sample, roots } = options;
     const { url, headers } = (await stage.gateway()).endpoint(toolset, kind);
     const client = new Client({ name, version: '1' }, { capabilities });
     if (elicit && capabilities.elicitation)
-      client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) => elicit(params, signal));
+      client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
+        elicit(params, signal),
+      );
     if (sample && capabilities.sampling) {
-      client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => sample(JSON.stringify(params.messages)));
+      client.setRequestHandler(CreateMessageRequestSchema, ({ params }) =>
+        sample(JSON.stringify(params.messages)),
+      );
     }
     if (roots && capabilities.roots)
-      client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots().map((uri) => ({ uri })) }));
+      client.setRequestHandler(ListRootsRequestSchema, () => ({
+        roots: roots().map((uri) => ({ uri })),
+      }));
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       fetch: withOwnSignal,
@@ -74,8 +89,12 @@ export class SessionClient {
     options: { conversation?: string; signal?: AbortSignal } = {},
   ): Promise<CallToolResult> {
     const { conversation, signal } = options;
-    const meta = conversation === undefined ? {} : { _meta: { 'vscode.conversationId': conversation } };
-    const request = { method: 'tools/call' as const, params: { name: tool, arguments: { ...args }, ...meta } };
+    const meta =
+      conversation === undefined ? {} : { _meta: { 'vscode.conversationId': conversation } };
+    const request = {
+      method: 'tools/call' as const,
+      params: { name: tool, arguments: { ...args }, ...meta },
+    };
     return await this.client.request(request, CallToolResultSchema, { ...(signal && { signal }) });
   }
 
@@ -106,8 +125,8 @@ export class SessionClient {
 }
 
 /**
- * The SDK uses one signal for all requests of a session. Each request would add a listener to it until garbage
- * collection.
+ * The SDK uses one signal for all requests of a session. Each request would add a listener to it
+ * until garbage collection.
  */
 function withOwnSignal(url: string | URL, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, ...(init.signal && { signal: AbortSignal.any([init.signal]) }) });

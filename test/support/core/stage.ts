@@ -1,8 +1,7 @@
 /**
- * A workspace with a config file, and the core over it in the product's form: real connector, real processes, and on
- * demand the gateway.
- * Its end proves that nothing is left: no process with the run's mark, no listening socket, no live store, no file in
- * the temporary folder.
+ * A workspace with a config file, and the core over it in the product's form: real connector, real
+ * processes, and on demand the gateway. Its end proves that nothing is left: no process with the
+ * run's mark, no listening socket, no live store, no file in the temporary folder.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
@@ -30,7 +29,11 @@ import type { Core } from '../../../src/core/host/assemble.js';
 import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
-import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import type {
+  InstanceStatus,
+  ServerStatus,
+  StatusSnapshot,
+} from '../../../src/core/reconcile/status.js';
 import { hadConversations } from './hadConversations.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
@@ -45,8 +48,8 @@ import { processesWith, supported, type TestProcess } from '../processes.js';
 import { patientClock, untilSo, within } from './within.js';
 
 /**
- * A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its
- * children carry too.
+ * A variable in the environment of everything a stage starts. It is not the variable of the whole
+ * run, which its children carry too.
  */
 export const runVariable = 'MCP_TOOLSETS_TEST_STAGE';
 
@@ -95,7 +98,8 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
 /** For `afterEach`: ends everything of the test and proves that nothing is left. */
 export async function endStages(): Promise<void> {
   const failures: unknown[] = [];
-  for (const stage of [...open.keys()]) await stage.dispose().catch((error: unknown) => failures.push(error));
+  for (const stage of [...open.keys()])
+    await stage.dispose().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
@@ -128,9 +132,15 @@ export class Stage {
     this.folder = path.join(this.root, 'workspace');
     this.file = path.join(this.folder, '.minds', 'mcp.yaml');
     this.listed = path.join(this.root, 'listed');
-    for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
+    for (const folder of [this.temporary, path.dirname(this.file)])
+      mkdirSync(folder, { recursive: true });
     // The tests may run by npm themselves (X1b).
-    this.env = { ...withoutNpm(process.env), TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
+    this.env = {
+      ...withoutNpm(process.env),
+      TMPDIR: this.temporary,
+      [runVariable]: this.mark,
+      ...options.env,
+    };
     delete this.env['NODE_OPTIONS'];
     this.core = this.open();
   }
@@ -156,7 +166,13 @@ export class Stage {
 
   private open(): Core {
     const { trace, approvals, secrets, toolPermissions, offerReview } = this.options;
-    const { conversations: stored, drainLimitMs, maxInstances, startsAtOnce, expectedClient } = this.options;
+    const {
+      conversations: stored,
+      drainLimitMs,
+      maxInstances,
+      startsAtOnce,
+      expectedClient,
+    } = this.options;
     return testCore({
       clock: this.options.clock ?? patientClock,
       log: this.logs.sink(),
@@ -217,7 +233,8 @@ export class Stage {
   /** Returns the process id of the server's only instance. */
   pid(id: string): number {
     const [instance, ...others] = this.instances(id);
-    if (instance?.pid === undefined || others.length > 0) assert.fail(`${id} has not one process\n${this.describe()}`);
+    if (instance?.pid === undefined || others.length > 0)
+      assert.fail(`${id} has not one process\n${this.describe()}`);
     return instance.pid;
   }
 
@@ -228,7 +245,9 @@ export class Stage {
 
   /** `toolset/tool` of everything published by servers, in order. */
   published(): string[] {
-    return this.toolsets().flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
+    return this.toolsets().flatMap(({ id, tools }) =>
+      tools.map((tool) => `${id}/${tool.published}`),
+    );
   }
 
   publishedBy(toolset: string): string[] {
@@ -249,7 +268,10 @@ export class Stage {
     return found ?? assert.fail(`no problem ${code}\n${this.describe()}`);
   }
 
-  async until(accept: (snapshot: StatusSnapshot) => boolean, what = 'a state'): Promise<StatusSnapshot> {
+  async until(
+    accept: (snapshot: StatusSnapshot) => boolean,
+    what = 'a state',
+  ): Promise<StatusSnapshot> {
     const { host } = this;
     if (accept(host.snapshot)) return host.snapshot;
     return await within(nextEvent(host.onDidChange, accept), what, () => this.describe());
@@ -284,7 +306,8 @@ export class Stage {
   async result(...call: Parameters<Stage['outcome']>): Promise<CallToolResult> {
     const outcome = await this.outcome(...call);
     // The description is as long as the logs, so it is made only for a failure.
-    if (outcome.kind !== 'result') assert.fail(`no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
+    if (outcome.kind !== 'result')
+      assert.fail(`no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
     return outcome.result;
   }
 
@@ -303,7 +326,10 @@ export class Stage {
   }
 
   /** @param more has an effect on the first call only */
-  gateway({ delivery, ...options }: Pick<GatewayDeps, 'delivery'> & Partial<GatewayOptions> = {}): Promise<Gateway> {
+  gateway({
+    delivery,
+    ...options
+  }: Pick<GatewayDeps, 'delivery'> & Partial<GatewayOptions> = {}): Promise<Gateway> {
     this.gateway_ ??= (async () => {
       const { backend, log } = this.core;
       const clock = this.options.clock ?? systemClock;
@@ -362,7 +388,10 @@ export class Stage {
       'stores are live',
     );
     // On Windows, the handle of a listener outlives the listener by some turns of the event loop.
-    await untilSo(() => listeningSockets() <= this.listeningBefore, 'the end of a listening socket');
+    await untilSo(
+      () => listeningSockets() <= this.listeningBefore,
+      'the end of a listening socket',
+    );
     assert.deepEqual(leftBehind, [], 'temporary files are left');
   }
 
@@ -371,7 +400,12 @@ export class Stage {
     const { servers, problems } = this.host.snapshot;
     const states = servers.map(({ id, state }) => `${id} ${JSON.stringify(state)}`);
     const said = problems.map(({ code, message }) => `${code}: ${message}`);
-    return [...states, ...said, `published ${this.published().slice(0, 50).join(' ')}`, this.logs.text()].join('\n');
+    return [
+      ...states,
+      ...said,
+      `published ${this.published().slice(0, 50).join(' ')}`,
+      this.logs.text(),
+    ].join('\n');
   }
 
   private keep(server: HttpServer): HttpServer {
@@ -398,7 +432,9 @@ export function killIfThere(pid: number): void {
 }
 
 export function textOf(result: CallToolResult): string {
-  return result.content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n');
+  return result.content
+    .map((part) => (part.type === 'text' ? part.text : `(${part.type})`))
+    .join('\n');
 }
 
 function textAt({ place: { range } }: Problem, text: string): string {
@@ -406,12 +442,16 @@ function textAt({ place: { range } }: Problem, text: string): string {
   const last = lines.length - 1;
   return lines
     .map((line, index) =>
-      line.slice(index === 0 ? range.start.character : 0, index === last ? range.end.character : undefined),
+      line.slice(
+        index === 0 ? range.start.character : 0,
+        index === last ? range.end.character : undefined,
+      ),
     )
     .join('\n');
 }
 
 function listeningSockets(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap' || name === 'PipeServerWrap')
-    .length;
+  return process
+    .getActiveResourcesInfo()
+    .filter((name) => name === 'TCPServerWrap' || name === 'PipeServerWrap').length;
 }

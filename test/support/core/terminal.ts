@@ -1,6 +1,6 @@
 /**
- * A program at a real terminal, a pseudo-terminal of `script` from util-linux. The test reads its output and types
- * into it.
+ * A program at a real terminal, a pseudo-terminal of `script` from util-linux. The test reads its
+ * output and types into it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,10 @@ export class Terminal {
     const words = [command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
     // Most reviews fit on such a screen.
     const line = `stty cols ${columns} rows 60 -echo; exec ${words}`;
-    this.child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } });
+    this.child = spawn('script', ['-qfec', line, '/dev/null'], {
+      cwd,
+      env: { ...env, SHELL: '/bin/sh' },
+    });
     this.ended = once(this.child, 'close');
     const forget = startedByTest(`a terminal with ${line}`, () => this.close());
     void this.ended.then(forget);
@@ -43,7 +46,8 @@ export class Terminal {
   /** Resolves after this text appears. The next search starts behind it. */
   async until(text: RegExp): Promise<void> {
     const isThere = (): boolean => text.test(this.shown);
-    if (!isThere()) await within(nextEvent(this.heard.event, isThere), String(text), () => this.shown);
+    if (!isThere())
+      await within(nextEvent(this.heard.event, isThere), String(text), () => this.shown);
   }
 
   type(keys: string): void {

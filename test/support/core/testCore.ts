@@ -1,12 +1,25 @@
 /** The core as the product joins it, for tests. Its defaults are quiet, fixed and empty. */
 import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
-import type { Consent, Host, HostSettings, Stores, Surroundings } from '../../../src/core/host/hostContract.js';
+import type {
+  Consent,
+  Host,
+  HostSettings,
+  Stores,
+  Surroundings,
+} from '../../../src/core/host/hostContract.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { silentLog } from '../fakes/silentLog.js';
 
 type Rest = Pick<CoreDeps, 'readSources' | 'expectedClient' | 'connector'>;
-/** The groups of `CoreDeps` in one. The clock has no default: each test decides if it plays the time by hand. */
-type TestCoreOptions = Partial<Surroundings & HostSettings> & Pick<Surroundings, 'clock'> & Consent & Stores & Rest;
+/**
+ * The groups of `CoreDeps` in one. The clock has no default: each test decides if it plays the time
+ * by hand.
+ */
+type TestCoreOptions = Partial<Surroundings & HostSettings> &
+  Pick<Surroundings, 'clock'> &
+  Consent &
+  Stores &
+  Rest;
 
 export function testCore(options: TestCoreOptions): Core {
   const all = {

@@ -1,6 +1,7 @@
 /**
- * A proxy before one endpoint of the gateway that adds its token, for programs without a way to send one. It forwards
- * the rest unchanged, `Host` and `Origin` included. Only a local `Host` gets the gateway's port.
+ * A proxy before one endpoint of the gateway that adds its token, for programs without a way to
+ * send one. It forwards the rest unchanged, `Host` and `Origin` included. Only a local `Host` gets
+ * the gateway's port.
  */
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -15,7 +16,9 @@ export interface TokenProxy {
 
 export async function startTokenProxy(endpoint: GatewayEndpoint): Promise<TokenProxy> {
   const target = new URL(endpoint.url);
-  const server = createServer((incoming, response) => forward(incoming, response, target, endpoint.headers));
+  const server = createServer((incoming, response) =>
+    forward(incoming, response, target, endpoint.headers),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -36,7 +39,10 @@ function forward(
   target: URL,
   token: Readonly<Record<string, string>>,
 ): void {
-  const host = (incoming.headers.host ?? '').replace(/^(localhost|127\.0\.0\.1):\d+$/, `$1:${target.port}`);
+  const host = (incoming.headers.host ?? '').replace(
+    /^(localhost|127\.0\.0\.1):\d+$/,
+    `$1:${target.port}`,
+  );
   const headers = { ...incoming.headers, ...token, host };
   const { hostname, port } = target;
   const outgoing = request(

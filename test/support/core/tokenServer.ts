@@ -1,7 +1,7 @@
 /**
- * An authorization server in this process, and the metadata of its MCP server. A refresh token belongs to the client
- * that got it and is valid once. Every visitor of the authorization page consents. The test decides when to answer a
- * renewal.
+ * An authorization server in this process, and the metadata of its MCP server. A refresh token
+ * belongs to the client that got it and is valid once. Every visitor of the authorization page
+ * consents. The test decides when to answer a renewal.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,10 @@ export class TokenServer {
     this.server = createServer((request, response) => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => void this.answer(new URL(request.url ?? '/', this.origin), body, response));
+      request.on(
+        'end',
+        () => void this.answer(new URL(request.url ?? '/', this.origin), body, response),
+      );
     });
   }
 
@@ -53,7 +56,11 @@ export class TokenServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer({ pathname, searchParams }: URL, body: string, response: ServerResponse): Promise<void> {
+  private async answer(
+    { pathname, searchParams }: URL,
+    body: string,
+    response: ServerResponse,
+  ): Promise<void> {
     const { origin } = this;
     const sent = new URLSearchParams(body);
     const say = (value: object, status = 200): void => {
@@ -61,7 +68,11 @@ export class TokenServer {
     };
     switch (pathname) {
       case this.metadataPath:
-        return say({ resource: this.url, authorization_servers: [origin], scopes_supported: ['read', 'write'] });
+        return say({
+          resource: this.url,
+          authorization_servers: [origin],
+          scopes_supported: ['read', 'write'],
+        });
       case '/.well-known/oauth-authorization-server':
         return say({
           issuer: origin,

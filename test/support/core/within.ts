@@ -11,8 +11,8 @@ import { note } from '../testRun/journal.js';
 import { outlast, withoutLimit } from './runnable.js';
 
 /**
- * A limit for each wait of a test, far longer than any wait takes, so that a failure names the missing event. Slow
- * systems set the variable.
+ * A limit for each wait of a test, far longer than any wait takes, so that a failure names the
+ * missing event. Slow systems set the variable.
  */
 export const patience = Number(process.env['MCP_TOOLSETS_TEST_PATIENCE'] ?? 1);
 const patienceMs = 60_000 * patience;
@@ -77,7 +77,10 @@ export function blockingWork<T>(what: string, run: () => T): T {
   }
 }
 
-/** Work that is done once for everyone who asks. A failure is not kept: the next one who asks tries again. */
+/**
+ * Work that is done once for everyone who asks. A failure is not kept: the next one who asks tries
+ * again.
+ */
 export function sharedWork<T>(what: string, run: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () =>

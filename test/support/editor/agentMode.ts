@@ -1,6 +1,7 @@
 /**
- * The editor's own agent mode for tests inside the extension host. It is the built-in Copilot Chat without a sign-in,
- * with the language model of the helper extension `scripted-model`. For suites with the option `"agentMode": true`.
+ * The editor's own agent mode for tests inside the extension host. It is the built-in Copilot Chat
+ * without a sign-in, with the language model of the helper extension `scripted-model`. For suites
+ * with the option `"agentMode": true`.
  */
 import * as vscode from 'vscode';
 import { approveCalls } from './approveCalls.ts';
@@ -54,15 +55,19 @@ export async function enableAgentMode(): Promise<void> {
 }
 
 /**
- * The agent is registered a moment after its tools. A question in between stays in the sign-in dialog and is never
- * answered. No event marks the registration, so this asks until an answer arrives.
+ * The agent is registered a moment after its tools. A question in between stays in the sign-in
+ * dialog and is never answered. No event marks the registration, so this asks until an answer
+ * arrives.
  */
 async function untilAnswering(): Promise<void> {
   for (let attempt = 1; attempt <= mostGreetings; attempt++) {
-    const limit = new Promise<undefined>((done) => setTimeout(() => done(undefined), greetingLimitMs));
+    const limit = new Promise<undefined>((done) =>
+      setTimeout(() => done(undefined), greetingLimitMs),
+    );
     const answered = await Promise.race([ask('Are you there?').catch(() => undefined), limit]);
     if (answered) break;
-    if (attempt === mostGreetings) throw new Error(`The agent did not answer ${mostGreetings} times`);
+    if (attempt === mostGreetings)
+      throw new Error(`The agent did not answer ${mostGreetings} times`);
     await stop();
     await newChat();
   }
@@ -77,19 +82,22 @@ export async function newChat(): Promise<void> {
 
 /** Sends a question to the agent in the current conversation and waits for the end of its turn. */
 export async function ask(query: string): Promise<Answer> {
-  const raw = await vscode.commands.executeCommand<AgentResult | undefined>('workbench.action.chat.open', {
-    query,
-    mode: 'agent',
-    blockOnResponse: true,
-    modelSelector: { vendor: 'scripted', id: 'scripted-1' },
-  });
+  const raw = await vscode.commands.executeCommand<AgentResult | undefined>(
+    'workbench.action.chat.open',
+    {
+      query,
+      mode: 'agent',
+      blockOnResponse: true,
+      modelSelector: { vendor: 'scripted', id: 'scripted-1' },
+    },
+  );
   if (raw?.type === 'confirmation') throw new Error('The agent waits for a confirmation');
   return { text: raw?.metadata?.toolCallRounds?.at(-1)?.response ?? '', raw };
 }
 
 /**
- * A question that makes the scripted model call tools. Calls of a round run in parallel, and rounds run one after
- * another.
+ * A question that makes the scripted model call tools. Calls of a round run in parallel, and rounds
+ * run one after another.
  */
 export function calls(...rounds: (ToolCall | ToolCall[])[]): string {
   return rounds
@@ -107,7 +115,10 @@ export async function stop(): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.chat.cancel');
 }
 
-/** The requests to the model since the last `forgetRequests`, oldest first, without requests that offer no tools. */
+/**
+ * The requests to the model since the last `forgetRequests`, oldest first, without requests that
+ * offer no tools.
+ */
 export async function modelRequests(): Promise<ModelRequest[]> {
   const all = await vscode.commands.executeCommand<ModelRequest[]>('scriptedModel.lastRequests');
   return all.filter(({ tools }) => tools.length > 0);

@@ -1,6 +1,6 @@
 /**
- * Agent mode in a window controlled from outside. Suites inside an editor use `agentMode.ts`. The editor starts with
- * `agentMode: true`, and only the language model is scripted.
+ * Agent mode in a window controlled from outside. Suites inside an editor use `agentMode.ts`. The
+ * editor starts with `agentMode: true`, and only the language model is scripted.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,8 +44,8 @@ export class AgentWindow {
   }
 
   /**
-   * Reloads the window with its chat. The chat moves to an editor first, because the editor does not always restore
-   * it in the sidebar.
+   * Reloads the window with its chat. The chat moves to an editor first, because the editor does
+   * not always restore it in the sidebar.
    */
   async reloadWithChat(lastWords: string, prefix: string): Promise<void> {
     await this.run('workbench.action.chat.openInEditor');
@@ -90,8 +90,8 @@ export class AgentWindow {
   }
 
   /**
-   * Asks in the last used chat. The agent is registered a moment after its tools. An earlier question ends in the
-   * sign-in dialog, so this closes the dialog and asks again.
+   * Asks in the last used chat. The agent is registered a moment after its tools. An earlier
+   * question ends in the sign-in dialog, so this closes the dialog and asks again.
    *
    * @returns undefined without an answer in time
    */
@@ -122,15 +122,22 @@ export class AgentWindow {
           blockOnResponse: true,
           modelSelector: { vendor: 'scripted', id: 'scripted-1' },
         };
-        const answer = commands.executeCommand<AgentAnswer | undefined>('workbench.action.chat.open', options);
-        const late = new Promise<undefined>((done) => setTimeout(() => done(undefined), limit as number));
+        const answer = commands.executeCommand<AgentAnswer | undefined>(
+          'workbench.action.chat.open',
+          options,
+        );
+        const late = new Promise<undefined>((done) =>
+          setTimeout(() => done(undefined), limit as number),
+        );
         return await Promise.race([answer, late]);
       },
       [query, limitMs] as const,
     );
   }
 
-  /** The editor writes chats to its folder from time to time. A reload restores only written chats. */
+  /**
+   * The editor writes chats to its folder from time to time. A reload restores only written chats.
+   */
   private async untilKept(text: string): Promise<void> {
     const kept = (): boolean =>
       readdirSync(this.editor.dataDir, { recursive: true, withFileTypes: true })

@@ -1,6 +1,6 @@
 /**
- * The apps in a window (G8), for tests inside the extension host: the texts of their pages, and *Try Tool*, which
- * opens them.
+ * The apps in a window (G8), for tests inside the extension host: the texts of their pages, and
+ * *Try Tool*, which opens them.
  */
 import * as vscode from 'vscode';
 import { page } from './bridge.ts';

@@ -1,6 +1,6 @@
 /**
- * The protocol of the bridge between an extension host and the run that started it: JSON over loopback HTTP, one POST
- * a message, at the address in the environment variable `bridgeVariable`.
+ * The protocol of the bridge between an extension host and the run that started it: JSON over
+ * loopback HTTP, one POST a message, at the address in the environment variable `bridgeVariable`.
  */
 import type { ProcessEntry } from './processes.ts';
 
@@ -53,7 +53,10 @@ export interface BridgeCalls {
   about: { message: Record<string, never>; answer: { desktop: boolean } };
   /** Sent after the window has opened and after each suite. `null` means no more suites. */
   nextSuite: { message: Record<string, never>; answer: NextSuite | null };
-  /** Sent when nothing of the previous suite is left. The answer comes after the workspace is written. */
+  /**
+   * Sent when nothing of the previous suite is left. The answer comes after the workspace is
+   * written.
+   */
   beginSuite: { message: Record<string, never>; answer: null };
   report: { message: TestEvent; answer: null };
   page: { message: PageRequest; answer: unknown };

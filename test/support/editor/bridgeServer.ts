@@ -1,11 +1,19 @@
 /**
- * The outside end of the bridge, one per editor. It keeps no test state. Events go to `onTestEvent`, page requests to
- * the current page, and work to the extension host that asks for it.
+ * The outside end of the bridge, one per editor. It keeps no test state. Events go to
+ * `onTestEvent`, page requests to the current page, and work to the extension host that asks for
+ * it.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HostAnswer, HostIntroduction, HostWork, NextSuite, PageRequest, TestEvent } from './bridgeProtocol.ts';
+import type {
+  HostAnswer,
+  HostIntroduction,
+  HostWork,
+  NextSuite,
+  PageRequest,
+  TestEvent,
+} from './bridgeProtocol.ts';
 import { ExtensionHost } from './extensionHost.ts';
 import type { ProcessEntry } from './processes.ts';
 
@@ -56,12 +64,17 @@ export class BridgeServer {
    * @param known hosts to ignore
    * @param limitMs time limit; absent means forever
    */
-  async nextHost(target: string, known: ReadonlySet<ExtensionHost>, limitMs?: number): Promise<ExtensionHost> {
+  async nextHost(
+    target: string,
+    known: ReadonlySet<ExtensionHost>,
+    limitMs?: number,
+  ): Promise<ExtensionHost> {
     const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     for (;;) {
       const host = this.hosts(target).find((candidate) => !known.has(candidate));
       if (host) return host;
-      if (limit?.aborted) throw new Error(`No extension host reported for ${target} within ${limitMs} ms`);
+      if (limit?.aborted)
+        throw new Error(`No extension host reported for ${target} within ${limitMs} ms`);
       await new Promise<void>((done) => {
         this.#waiting.add(done);
         limit?.addEventListener('abort', () => done(), { once: true });

@@ -1,6 +1,6 @@
 /**
- * The server form keeps state in the browser's stores and writes it from time to time. A reload restores only written
- * editors and chats.
+ * The server form keeps state in the browser's stores and writes it from time to time. A reload
+ * restores only written editors and chats.
  */
 import type { EditorWindow } from './window.ts';
 
@@ -10,8 +10,11 @@ const pauseMs = 250;
 /** Resolves when a value with `key` in its key contains `text`. */
 export async function untilStored(window: EditorWindow, key: string, text: string): Promise<void> {
   const limit = Date.now() + limitMs;
-  while (!(await window.page.evaluate<boolean>(`(${isStored})(${JSON.stringify({ key, text })})`))) {
-    if (Date.now() > limit) throw new Error(`Not stored within ${limitMs} ms: ${text} under ${key}`);
+  while (
+    !(await window.page.evaluate<boolean>(`(${isStored})(${JSON.stringify({ key, text })})`))
+  ) {
+    if (Date.now() > limit)
+      throw new Error(`Not stored within ${limitMs} ms: ${text} under ${key}`);
     await new Promise((done) => setTimeout(done, pauseMs));
   }
 }

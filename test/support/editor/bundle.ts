@@ -1,4 +1,7 @@
-/** Bundles suites for the extension host: `index.cjs` with `run()`, and a file of tests for each suite. */
+/**
+ * Bundles suites for the extension host: `index.cjs` with `run()`, and a file of tests for each
+ * suite.
+ */
 import { build } from 'esbuild';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -27,11 +27,16 @@ export function onEnd(undo: Undo): () => Promise<void> {
 /** Runs every registered undo. */
 export async function undoAll(): Promise<void> {
   for (const undo of [...pending].reverse()) {
-    await Promise.resolve(undo()).catch((error: unknown) => console.error('While cleaning up:', error));
+    await Promise.resolve(undo()).catch((error: unknown) =>
+      console.error('While cleaning up:', error),
+    );
   }
 }
 
-/** Ends the process through `undoAll` on the signals of a terminal or a CI. A second signal ends it at once. */
+/**
+ * Ends the process through `undoAll` on the signals of a terminal or a CI. A second signal ends it
+ * at once.
+ */
 export function undoOnSignals(): void {
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -47,11 +52,14 @@ export function undoOnSignals(): void {
 }
 
 /** The id of this run. All its children inherit it through the environment. */
-export const runId = (process.env['MCP_TOOLSETS_TEST_RUN'] ??= Math.random().toString(16).slice(2, 10).padEnd(8, '0'));
+export const runId = (process.env['MCP_TOOLSETS_TEST_RUN'] ??= Math.random()
+  .toString(16)
+  .slice(2, 10)
+  .padEnd(8, '0'));
 
 /**
- * The beginning of the name of every temporary folder of this run. It is short because sockets of the editor are
- * below it.
+ * The beginning of the name of every temporary folder of this run. It is short because sockets of
+ * the editor are below it.
  */
 export const tempPrefix = `mcpt-${runId}-`;
 

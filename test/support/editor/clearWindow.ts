@@ -1,4 +1,7 @@
-/** Clears a window in the extension host between two suites, so that the next suite finds it like new. */
+/**
+ * Clears a window in the extension host between two suites, so that the next suite finds it like
+ * new.
+ */
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -32,7 +35,9 @@ export async function clearWindow(): Promise<void> {
   await run('workbench.view.explorer');
 }
 
-/** `.minds` stays, because its creation is another event for a watcher than a change of its files. */
+/**
+ * `.minds` stays, because its creation is another event for a watcher than a change of its files.
+ */
 async function emptyFolder(): Promise<void> {
   const minds = join(folder(), '.minds');
   for (const name of await readdir(folder())) {
@@ -48,9 +53,13 @@ type Settings = Readonly<Record<string, unknown>>;
 
 /** Applies the user settings of the next suite, and makes the product read the current files. */
 export async function changeSettings(before: Settings, now: Settings): Promise<void> {
-  const changed = Object.keys({ ...before, ...now }).filter((key) => !isDeepStrictEqual(before[key], now[key]));
+  const changed = Object.keys({ ...before, ...now }).filter(
+    (key) => !isDeepStrictEqual(before[key], now[key]),
+  );
   for (const key of changed) {
-    await vscode.workspace.getConfiguration().update(key, now[key], vscode.ConfigurationTarget.Global);
+    await vscode.workspace
+      .getConfiguration()
+      .update(key, now[key], vscode.ConfigurationTarget.Global);
   }
   await vscode.commands.executeCommand('mcpToolsets.reload');
 }

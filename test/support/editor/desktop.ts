@@ -1,6 +1,7 @@
 /**
- * The desktop form of VS Code. `@vscode/test-electron` fetches it if there is a display and its download host
- * answers. It runs the suites of `test/editor/suites`. Suites that need a page always use the server form.
+ * The desktop form of VS Code. `@vscode/test-electron` fetches it if there is a display and its
+ * download host answers. It runs the suites of `test/editor/suites`. Suites that need a page always
+ * use the server form.
  */
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -12,7 +13,10 @@ import { desktopEditor, editorChoiceVariable, hangLimitMs } from './versions.ts'
 const host = 'https://update.code.visualstudio.com/api/releases/stable';
 const reachLimitMs = 5_000;
 
-/** The desktop editor's program, or a reason for its absence. `MCP_TOOLSETS_EDITOR` asks for a server form. */
+/**
+ * The desktop editor's program, or a reason for its absence. `MCP_TOOLSETS_EDITOR` asks for a
+ * server form.
+ */
 export async function findDesktop(): Promise<{ executable: string } | { reason: string }> {
   const choice = process.env[editorChoiceVariable];
   if (choice) return { reason: `${editorChoiceVariable}=${choice} asks for it` };
@@ -29,11 +33,15 @@ export async function findDesktop(): Promise<{ executable: string } | { reason: 
     const limit = AbortSignal.timeout(hangLimitMs);
     const executable = await Promise.race([
       download,
-      new Promise<never>((_, failed) => limit.addEventListener('abort', () => failed(new Error('it took too long')))),
+      new Promise<never>((_, failed) =>
+        limit.addEventListener('abort', () => failed(new Error('it took too long'))),
+      ),
     ]);
     return { executable };
   } catch (error) {
-    return { reason: `the download failed: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      reason: `the download failed: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
@@ -50,8 +58,15 @@ export interface DesktopOptions {
 }
 
 /** Opens one desktop window. `ended` settles with the exit code after the editor has closed. */
-export function openDesktop(options: DesktopOptions): { ended: Promise<number>; close: () => Promise<void> } {
-  const args = [options.target, `--user-data-dir=${options.dataDir}`, `--extensions-dir=${options.extensionsDir}`];
+export function openDesktop(options: DesktopOptions): {
+  ended: Promise<number>;
+  close: () => Promise<void>;
+} {
+  const args = [
+    options.target,
+    `--user-data-dir=${options.dataDir}`,
+    `--extensions-dir=${options.extensionsDir}`,
+  ];
   args.push(
     '--new-window',
     '--wait',
@@ -64,7 +79,10 @@ export function openDesktop(options: DesktopOptions): { ended: Promise<number>; 
   if (options.testsPath) args.push(`--extensionTestsPath=${options.testsPath}`);
   if (options.trust) args.push('--disable-workspace-trust');
   if (process.platform === 'linux' && process.getuid?.() === 0) args.push('--no-sandbox');
-  const child: ChildProcess = spawn(options.executable, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child: ChildProcess = spawn(options.executable, args, {
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const log = createWriteStream(options.logFile);
   child.stdout?.pipe(log);
   child.stderr?.pipe(log);

@@ -25,7 +25,8 @@ export async function startDesktop(
   const bridge = new BridgeServer({
     desktop: true,
     suites: options.suites,
-    page: () => Promise.reject(new Error('The desktop form has no page: call needsPage(this) first')),
+    page: () =>
+      Promise.reject(new Error('The desktop form has no page: call needsPage(this) first')),
     processes,
   });
   const address = await bridge.listen();
@@ -36,7 +37,8 @@ export async function startDesktop(
     target,
     testsPath,
     developmentPath:
-      options.developmentPath ?? ((options.product ?? 'development') === 'development' ? repoRoot : undefined),
+      options.developmentPath ??
+      ((options.product ?? 'development') === 'development' ? repoRoot : undefined),
     dataDir: folders.dataDir,
     extensionsDir: folders.extensionsDir,
     trust: options.trust ?? true,

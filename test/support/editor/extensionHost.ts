@@ -1,4 +1,7 @@
-/** A live extension host in the view of an outside test. The test can run code in it and wait for its end. */
+/**
+ * A live extension host in the view of an outside test. The test can run code in it and wait for
+ * its end.
+ */
 import type * as vscode from 'vscode';
 import type { HostAnswer, HostIntroduction, HostWork } from './bridgeProtocol.ts';
 
@@ -32,8 +35,8 @@ export class ExtensionHost {
   }
 
   /**
-   * Runs a function in the extension host. It is sent as source, so it sees only `vscode` and its argument, not the
-   * variables around it. Argument and result travel as JSON.
+   * Runs a function in the extension host. It is sent as source, so it sees only `vscode` and its
+   * argument, not the variables around it. Argument and result travel as JSON.
    */
   async evaluate<Result, Argument = undefined>(
     work: (api: VSCode, argument: Argument) => Result | PromiseLike<Result>,
@@ -41,7 +44,9 @@ export class ExtensionHost {
   ): Promise<Result> {
     if (!this.#connected) throw new Error('The extension host has ended');
     const id = ++this.#lastId;
-    const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
+    const answered = new Promise<unknown>((resolve, reject) =>
+      this.#pending.set(id, { resolve, reject }),
+    );
     const item: HostWork = { id, source: work.toString(), argument };
     if (this.#wake) this.#wake(item);
     else this.#queue.push(item);
@@ -73,7 +78,8 @@ export class ExtensionHost {
     if (!this.#connected) return;
     this.#connected = false;
     this.#wake?.(null);
-    for (const { reject } of this.#pending.values()) reject(new Error('The extension host ended before it answered'));
+    for (const { reject } of this.#pending.values())
+      reject(new Error('The extension host ended before it answered'));
     this.#pending.clear();
     this.#end();
   }

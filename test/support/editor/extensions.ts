@@ -1,8 +1,16 @@
 /**
- * The extensions of an editor under test: copies of the project's helper extensions, the installed product if needed,
- * and the editor's own extensions.
+ * The extensions of an editor under test: copies of the project's helper extensions, the installed
+ * product if needed, and the editor's own extensions.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { extensionPage } from '../../../extensionPage.mjs';
 import { repoRoot } from '../npm.mjs';
@@ -12,13 +20,27 @@ export function helperFolder(name: string): string {
   return resolve(repoRoot, 'test/editor/helpers', name);
 }
 
-/** Copies a folder with a `package.json` to the editor's folder of installed extensions. Returns the copy's path. */
-export function installExtension(source: string, extensionsDir: string, parts?: readonly string[]): string {
-  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Record<string, string>;
-  const target = join(extensionsDir, `${manifest['publisher']}.${manifest['name']}-${manifest['version']}`);
+/**
+ * Copies a folder with a `package.json` to the editor's folder of installed extensions. Returns the
+ * copy's path.
+ */
+export function installExtension(
+  source: string,
+  extensionsDir: string,
+  parts?: readonly string[],
+): string {
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const target = join(
+    extensionsDir,
+    `${manifest['publisher']}.${manifest['name']}-${manifest['version']}`,
+  );
   mkdirSync(target, { recursive: true });
   for (const part of parts ?? readdirSync(source)) {
-    if (existsSync(join(source, part))) cpSync(join(source, part), join(target, part), { recursive: true });
+    if (existsSync(join(source, part)))
+      cpSync(join(source, part), join(target, part), { recursive: true });
   }
   return target;
 }
@@ -30,8 +52,17 @@ export function installHelper(name: string, extensionsDir: string): void {
 
 /** Installs the built product with the contents of a `.vsix`. */
 export function installProduct(extensionsDir: string): void {
-  if (!existsSync(join(repoRoot, 'dist/extension.js'))) throw new Error('dist/extension.js is missing: npm run build');
-  const parts = ['package.json', 'package.nls.json', 'dist', 'docs', 'media', 'CHANGELOG.md', 'SECURITY.md'];
+  if (!existsSync(join(repoRoot, 'dist/extension.js')))
+    throw new Error('dist/extension.js is missing: npm run build');
+  const parts = [
+    'package.json',
+    'package.nls.json',
+    'dist',
+    'docs',
+    'media',
+    'CHANGELOG.md',
+    'SECURITY.md',
+  ];
   const target = installExtension(repoRoot, extensionsDir, parts);
   writeFileSync(join(target, 'readme.md'), extensionPage(repoRoot));
 }
@@ -40,25 +71,38 @@ export function installProduct(extensionsDir: string): void {
 const agentExtension = 'copilot';
 
 /**
- * True if an editor under test needs this built-in extension on its server. The page has a list of all extensions for
- * browsers. It looks for their code on the server, in vain if the server lacks them.
- * The others are colours and languages. The page has them itself, and no test sees them. If each editor searched and
- * read them again, they would take a quarter of the processor time of a window and a third of its opening time.
+ * True if an editor under test needs this built-in extension on its server. The page has a list of
+ * all extensions for browsers. It looks for their code on the server, in vain if the server lacks
+ * them. The others are colours and languages. The page has them itself, and no test sees them. If
+ * each editor searched and read them again, they would take a quarter of the processor time of a
+ * window and a third of its opening time.
  */
 function isNeeded(folder: string): boolean {
   const manifest = join(folder, 'package.json');
-  return existsSync(manifest) && 'browser' in (JSON.parse(readFileSync(manifest, 'utf8')) as object);
+  return (
+    existsSync(manifest) && 'browser' in (JSON.parse(readFileSync(manifest, 'utf8')) as object)
+  );
 }
 
 export interface OwnExtensions {
-  /** Keeps all of them, and the agent host, as for a person. By default those invisible to tests are left out. */
+  /**
+   * Keeps all of them, and the agent host, as for a person. By default those invisible to tests are
+   * left out.
+   */
   allExtensions?: boolean;
   /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
 }
 
-/** Makes the folder of the editor's own extensions from links, and a copy of Copilot Chat if it can be enabled. */
-export function linkOwnExtensions(editorRoot: string, target: string, options: OwnExtensions): void {
+/**
+ * Makes the folder of the editor's own extensions from links, and a copy of Copilot Chat if it can
+ * be enabled.
+ */
+export function linkOwnExtensions(
+  editorRoot: string,
+  target: string,
+  options: OwnExtensions,
+): void {
   const source = join(editorRoot, 'extensions');
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(source)) {

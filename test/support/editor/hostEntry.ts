@@ -1,6 +1,7 @@
 /**
- * Runs mocha in the extension host (`extensionTestsPath`), with one suite of the window after another. It reports
- * each test over the bridge at its end. Each window gets a new bundle, see `bundle.ts`.
+ * Runs mocha in the extension host (`extensionTestsPath`), with one suite of the window after
+ * another. It reports each test over the bridge at its end. Each window gets a new bundle, see
+ * `bundle.ts`.
  */
 import { findSourceMap } from 'node:module';
 import { join } from 'node:path';
@@ -13,8 +14,8 @@ import { runMocha, textOf } from './mochaEvents.ts';
 declare const MOCHA_URL: string;
 
 /**
- * A hook waits for several parts of the editor. Each wait has a limit and names the missing event. Together they are
- * below this limit.
+ * A hook waits for several parts of the editor. Each wait has a limit and names the missing event.
+ * Together they are below this limit.
  */
 const hookLimitMs = 240_000;
 
@@ -31,7 +32,10 @@ export async function run(): Promise<void> {
   if (failures > 0) throw new Error(`${failures} failed`);
 }
 
-/** If a window cannot go on with another suite, this is a failure, and the remaining suites get another window. */
+/**
+ * If a window cannot go on with another suite, this is a failure, and the remaining suites get
+ * another window.
+ */
 async function turnTo(next: NextSuite, before: NextSuite | undefined): Promise<void> {
   try {
     if (before) await clearWindow();
@@ -39,7 +43,13 @@ async function turnTo(next: NextSuite, before: NextSuite | undefined): Promise<v
     if (before) await changeSettings(before.settings, next.settings);
   } catch (error) {
     const title = 'the window goes on with the next suite';
-    await call('report', { kind: 'fail', title, fullTitle: title, depth: 0, error: inSources(textOf(error)) });
+    await call('report', {
+      kind: 'fail',
+      title,
+      fullTitle: title,
+      depth: 0,
+      error: inSources(textOf(error)),
+    });
     throw error;
   }
 }
@@ -68,7 +78,10 @@ async function runSuite(MochaClass: typeof Mocha, file: string): Promise<number>
   return failures;
 }
 
-/** Maps places in a stack to places in the sources. The editor formats stacks itself, so Node's own mapping is off. */
+/**
+ * Maps places in a stack to places in the sources. The editor formats stacks itself, so Node's own
+ * mapping is off.
+ */
 function inSources(stack: string): string {
   return stack.replace(
     /((?:\/|[A-Z]:\\)[^\s()]+\.cjs):(\d+):(\d+)/g,

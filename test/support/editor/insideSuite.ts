@@ -66,7 +66,9 @@ async function runInOneWindow(
   const [first] = suites as [Suite];
   const bundle = tempFolder();
   const workspace = copyWorkspace(first.workspace);
-  const target = first.options.workspaceFile ? join(workspace.path, first.options.workspaceFile) : workspace.path;
+  const target = first.options.workspaceFile
+    ? join(workspace.path, first.options.workspaceFile)
+    : workspace.path;
   const turns = new Turns(suites, workspace.path);
   try {
     const testsPath = await bundleSuites(suites, bundle.path);
@@ -83,7 +85,10 @@ async function runInOneWindow(
       turns.fail('processes left after the window closed', list);
     }
   } catch (error) {
-    turns.fail('the editor', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    turns.fail(
+      'the editor',
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
     await turns.window?.keepTraces().catch(() => undefined);
   } finally {
     await turns.window?.dispose();
@@ -117,7 +122,11 @@ class Turns implements SuitesInTurn {
     this.#begin();
     await this.keepTraces();
     const suite = this.suites[this.runs.length];
-    if (suite) return { file: bundledName(suite), settings: userSettings(editorOptions(suite, this.workspace)) };
+    if (suite)
+      return {
+        file: bundledName(suite),
+        settings: userSettings(editorOptions(suite, this.workspace)),
+      };
     this.complete = true;
     return null;
   }
@@ -224,7 +233,10 @@ async function openOnServer(
       ended: Promise.race([window.testsEnded, editor.server.ended]),
       keepTraces: async () => {
         await window.screenshot('at-the-end');
-        writeFileSync(join(editor.options.outputDir, 'console.log'), window.consoleLines.join('\n'));
+        writeFileSync(
+          join(editor.options.outputDir, 'console.log'),
+          window.consoleLines.join('\n'),
+        );
       },
       turnTo: (outputDir) => {
         editor.options.outputDir = outputDir;

@@ -1,9 +1,9 @@
 /**
  * Starts a real VS Code and controls its windows. It is the server form in a headless Chromium.
  *
- * An editor has its own settings, state, home folder and extensions in a temporary folder. Its windows share them,
- * like the windows of one person. Closing an editor ends all its processes and removes the folder, also after an
- * interruption of the run.
+ * An editor has its own settings, state, home folder and extensions in a temporary folder. Its
+ * windows share them, like the windows of one person. Closing an editor ends all its processes and
+ * removes the folder, also after an interruption of the run.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,12 @@ import { bridgeVariable } from './bridgeProtocol.ts';
 import { BridgeServer, type SuitesInTurn } from './bridgeServer.ts';
 import { sharedBrowser } from './browser.ts';
 import { onEnd, tempFolder } from './cleanup.ts';
-import { installHelper, installProduct, linkOwnExtensions, type OwnExtensions } from './extensions.ts';
+import {
+  installHelper,
+  installProduct,
+  linkOwnExtensions,
+  type OwnExtensions,
+} from './extensions.ts';
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
 import { provisionServerForm, type ServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
@@ -27,9 +32,15 @@ export interface EditorOptions extends OwnExtensions {
   trust?: boolean;
   /** User settings, over the defaults of `settings.ts`. */
   settings?: Record<string, unknown>;
-  /** Helper extensions: folders of `test/editor/helpers`, or absolute paths. `remote-control` is always there. */
+  /**
+   * Helper extensions: folders of `test/editor/helpers`, or absolute paths. `remote-control` is
+   * always there.
+   */
   helpers?: string[];
-  /** The source of the product: this checkout as an extension under development, an installed copy, or none. */
+  /**
+   * The source of the product: this checkout as an extension under development, an installed copy,
+   * or none.
+   */
   product?: 'development' | 'installed' | 'none';
   /** An extension folder to run under development instead of the product. */
   developmentPath?: string;
@@ -79,8 +90,14 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
   };
   const below = (folder: string, given: Record<string, string> = {}): [string, string][] =>
     Object.entries(given).map(([file, text]) => [join(folder, file), text]);
-  const files = [...below(folders.home, options.homeFiles), ...below(folders.dataDir, options.dataFiles)];
-  files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(userSettings(options), undefined, 2)]);
+  const files = [
+    ...below(folders.home, options.homeFiles),
+    ...below(folders.dataDir, options.dataFiles),
+  ];
+  files.push([
+    join(folders.dataDir, 'User/settings.json'),
+    JSON.stringify(userSettings(options), undefined, 2),
+  ]);
   for (const folder of [folders.home, folders.temp, folders.extensionsDir, folders.outputDir]) {
     mkdirSync(folder, { recursive: true });
   }
@@ -138,22 +155,30 @@ async function start(options: EditorOptions): Promise<Editor> {
   const browser = await sharedBrowser(form.chromium);
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   await keepSecrets(context);
-  const opened = new Editor({ ...options, outputDir }, dataDir, home, server, bridge, context, async () => {
-    openEditors.delete(opened);
-    await context.close().catch(() => undefined);
-    await server.stop();
-    await closeBridge();
-    await folders.remove();
-  });
+  const opened = new Editor(
+    { ...options, outputDir },
+    dataDir,
+    home,
+    server,
+    bridge,
+    context,
+    async () => {
+      openEditors.delete(opened);
+      await context.close().catch(() => undefined);
+      await server.stop();
+      await closeBridge();
+      await folders.remove();
+    },
+  );
   openEditors.add(opened);
   return (editor = opened);
 }
 
 /**
- * Answers in place of the program in front of the server. This program has half of the key of the secret storage.
- * Without it the page keeps secrets in memory, and a reload forgets them.
- * The answer comes from the page. A route of the browser would switch off its cache and send every request of the
- * workbench through this process.
+ * Answers in place of the program in front of the server. This program has half of the key of the
+ * secret storage. Without it the page keeps secrets in memory, and a reload forgets them. The
+ * answer comes from the page. A route of the browser would switch off its cache and send every
+ * request of the workbench through this process.
  */
 async function keepSecrets(context: BrowserContext): Promise<void> {
   await context.addInitScript(
@@ -198,12 +223,16 @@ export class Editor {
 
   /** The address for a person's browser. An empty target means a window without a folder. */
   addressOf(target: string): string {
-    if (target === '') return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, ew: 'true' })}`;
+    if (target === '')
+      return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, ew: 'true' })}`;
     const kind = target.endsWith('.code-workspace') ? 'workspace' : 'folder';
     return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, [kind]: target })}`;
   }
 
-  /** Processes started inside the editor, which the product has to end. The editor's own are left out. */
+  /**
+   * Processes started inside the editor, which the product has to end. The editor's own are left
+   * out.
+   */
   processes(): ProcessEntry[] {
     return this.server.foreignProcesses();
   }

@@ -1,4 +1,7 @@
-/** `@minds` for tests inside the extension host, in agent mode with the scripted model, see `agentMode.ts`. */
+/**
+ * `@minds` for tests inside the extension host, in agent mode with the scripted model, see
+ * `agentMode.ts`.
+ */
 import * as vscode from 'vscode';
 import { page } from './bridge.ts';
 
@@ -27,19 +30,25 @@ interface ChatOutcome {
   errorDetails?: { message: string };
 }
 
-/** Asks in the current conversation and waits for the end of the turn. A slash command goes before the question. */
+/**
+ * Asks in the current conversation and waits for the end of the turn. A slash command goes before
+ * the question.
+ */
 export async function askMinds(
   query: string,
   vendor = 'scripted',
   attachFiles: readonly vscode.Uri[] = [],
 ): Promise<MindsAnswer> {
-  const raw = await vscode.commands.executeCommand<ChatOutcome | undefined>('workbench.action.chat.open', {
-    query: `@minds ${query}`,
-    mode: 'agent',
-    attachFiles,
-    blockOnResponse: true,
-    modelSelector: { vendor, id: `${vendor}-1` },
-  });
+  const raw = await vscode.commands.executeCommand<ChatOutcome | undefined>(
+    'workbench.action.chat.open',
+    {
+      query: `@minds ${query}`,
+      mode: 'agent',
+      attachFiles,
+      blockOnResponse: true,
+      modelSelector: { vendor, id: `${vendor}-1` },
+    },
+  );
   const record = raw?.metadata?.mcpToolsets;
   const last = record?.messages.findLast(({ kind }) => kind === 'answer');
   return { record, error: raw?.errorDetails?.message, text: last?.text ?? '' };

@@ -3,8 +3,8 @@ import type Mocha from 'mocha';
 import type { TestEvent } from './bridgeProtocol.ts';
 
 /**
- * Runs it and leaves nothing of it in this process. Each runner passes unhandled rejections to every other listener,
- * so the listeners of earlier runs would double each rejection.
+ * Runs it and leaves nothing of it in this process. Each runner passes unhandled rejections to
+ * every other listener, so the listeners of earlier runs would double each rejection.
  *
  * @param prepare receives the runner before it begins
  * @returns the number of failed tests
@@ -28,11 +28,16 @@ export async function runMocha(
 
 function forwardEvents(runner: Mocha.Runner, report: (event: TestEvent) => void): void {
   runner.on('suite', (suite) => {
-    if (!suite.root) report({ kind: 'suite', title: suite.title, depth: suite.titlePath().length - 1 });
+    if (!suite.root)
+      report({ kind: 'suite', title: suite.title, depth: suite.titlePath().length - 1 });
   });
-  runner.on('pass', (test) => report({ kind: 'pass', ...named(test), durationMs: test.duration ?? 0 }));
+  runner.on('pass', (test) =>
+    report({ kind: 'pass', ...named(test), durationMs: test.duration ?? 0 }),
+  );
   runner.on('pending', (test) => report({ kind: 'skip', ...named(test) }));
-  runner.on('fail', (test, error: unknown) => report({ kind: 'fail', ...named(test), error: textOf(error) }));
+  runner.on('fail', (test, error: unknown) =>
+    report({ kind: 'fail', ...named(test), error: textOf(error) }),
+  );
 }
 
 function named(test: Mocha.Runnable): { title: string; fullTitle: string; depth: number } {
@@ -42,5 +47,7 @@ function named(test: Mocha.Runnable): { title: string; fullTitle: string; depth:
 /** Assertion errors carry the compared values beside their message. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.stack?.includes(error.message) ? error.stack : `${error.message}\n${error.stack ?? ''}`;
+  return error.stack?.includes(error.message)
+    ? error.stack
+    : `${error.message}\n${error.stack ?? ''}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The part of the system's process table that tests need. A process is recognised by a variable in its starting
- * environment, because children inherit it. Parent ids would lose orphans. Linux only: elsewhere `canListProcesses`
- * is false and the list is empty.
+ * The part of the system's process table that tests need. A process is recognised by a variable in
+ * its starting environment, because children inherit it. Parent ids would lose orphans. Linux only:
+ * elsewhere `canListProcesses` is false and the list is empty.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The live processes with `variable` set to `value` in their starting environment, without the calling process. */
+/**
+ * The live processes with `variable` set to `value` in their starting environment, without the
+ * calling process.
+ */
 export function processesMarked(variable: string, value: string): ProcessEntry[] {
   if (!canListProcesses) return [];
   const marker = `${variable}=${value}`;
@@ -45,13 +48,19 @@ export function processesMarked(variable: string, value: string): ProcessEntry[]
 }
 
 /** Waits until `list` is empty. Returns the remaining processes after `limitMs`. */
-export async function waitUntilGone(list: () => ProcessEntry[], limitMs: number): Promise<ProcessEntry[]> {
+export async function waitUntilGone(
+  list: () => ProcessEntry[],
+  limitMs: number,
+): Promise<ProcessEntry[]> {
   let left: ProcessEntry[] = [];
   await waitUntil(() => (left = list()).length === 0, limitMs);
   return left;
 }
 
-/** Polls until the condition holds, or returns `false` after `limitMs`. The process table gives no events. */
+/**
+ * Polls until the condition holds, or returns `false` after `limitMs`. The process table gives no
+ * events.
+ */
 export async function waitUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
   const limit = Date.now() + limitMs;
   for (;;) {

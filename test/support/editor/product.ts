@@ -1,4 +1,7 @@
-/** The product for a test inside the extension host: its config file, its tools in the editor, its problems. */
+/**
+ * The product for a test inside the extension host: its config file, its tools in the editor, its
+ * problems.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +20,8 @@ export async function until<Result>(
   for (;;) {
     const result = await look();
     if (accept(result)) return result;
-    if (Date.now() > limit) assert.fail(`Not within ${limitMs} ms: ${what}. Last: ${JSON.stringify(result, null, 1)}`);
+    if (Date.now() > limit)
+      assert.fail(`Not within ${limitMs} ms: ${what}. Last: ${JSON.stringify(result, null, 1)}`);
     await new Promise((done) => setTimeout(done, 25));
   }
 }
@@ -70,7 +74,11 @@ export function untilTools(expected: readonly string[]): Promise<string[]> {
 }
 
 /** The text of a tool's result, without the host's additions. */
-export async function invoke(tool: string, input: object = {}, token?: vscode.CancellationToken): Promise<string> {
+export async function invoke(
+  tool: string,
+  input: object = {},
+  token?: vscode.CancellationToken,
+): Promise<string> {
   const result = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
   return result.content
     .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
@@ -109,7 +117,10 @@ export async function problems(): Promise<ShownProblem[]> {
       code: String(typeof code === 'object' ? code.value : code),
       severity: vscode.DiagnosticSeverity[severity],
       range: `${start.line + 1}:${start.character + 1}-${end.line + 1}:${end.character + 1}`,
-      text: start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '',
+      text:
+        start.line === end.line
+          ? (lines[start.line] ?? '').slice(start.character, end.character)
+          : '',
       message,
     }));
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the server form of VS Code available, with a matching Node and Chromium. An editor that writes into its own
- * extensions (agent mode) gets a copy, see `extensions.ts`.
+ * Makes the server form of VS Code available, with a matching Node and Chromium. An editor that
+ * writes into its own extensions (agent mode) gets a copy, see `extensions.ts`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,9 @@ export function provisionServerForm(): Promise<ServerForm> {
   }));
 }
 
-/** Only the Node binary, for other programs that need a new one. Writes nothing if it is present. */
+/**
+ * Only the Node binary, for other programs that need a new one. Writes nothing if it is present.
+ */
 export async function provisionNode(): Promise<string> {
   const { binary } = nodeOf(serverEditor().node);
   return existsSync(binary) ? binary : alone(ensureNode);
@@ -37,7 +39,8 @@ async function ensureEditor(): Promise<string> {
   const inside = 'node_modules/code-server/lib/vscode';
   await installOnce(home, `VS Code as a server (code-server ${codeServer})`, async (folder) => {
     await install(folder, [`code-server@${codeServer}`]);
-    // The package leaves its own dependencies to an install script. Without scripts, no compiler is needed.
+    // The package leaves its own dependencies to an install script. Without scripts, no compiler is
+    // needed.
     await install(join(folder, inside), ['--omit=dev']);
   });
   return join(home, inside);
@@ -63,8 +66,13 @@ function nodeOf(major: 22 | 24): NodeBinary {
   const platform = `${process.platform}-${process.arch}`;
   const source = nodePackages[major][platform];
   if (!source) {
-    throw new Error(`No Node ${major} is known for ${platform}: run this with Node ${major} itself`);
+    throw new Error(
+      `No Node ${major} is known for ${platform}: run this with Node ${major} itself`,
+    );
   }
   const home = join(installs, `${source.name}-${source.version}`);
-  return { binary: join(home, 'node_modules', source.name, source.binary), source: { home, ...source } };
+  return {
+    binary: join(home, 'node_modules', source.name, source.binary),
+    source: { home, ...source },
+  };
 }

@@ -32,7 +32,10 @@ export class SuiteReport {
         return this.#line(event.depth, event.title);
       case 'pass':
         this.counts.passed++;
-        return this.#line(event.depth, `${colour(32, '✔')} ${event.title}${slow(event.durationMs)}`);
+        return this.#line(
+          event.depth,
+          `${colour(32, '✔')} ${event.title}${slow(event.durationMs)}`,
+        );
       case 'skip':
         this.counts.skipped++;
         return this.#line(event.depth, colour(33, `- ${event.title} (skipped)`));

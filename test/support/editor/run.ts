@@ -1,6 +1,6 @@
 /**
- * Runs the editor suites. First come those inside an editor, several in the same window, then those outside. `npm
- * test` runs it as one lane for each place. From a terminal:
+ * Runs the editor suites. First come those inside an editor, several in the same window, then those
+ * outside. `npm test` runs it as one lane for each place. From a terminal:
  *
  *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice]
  */
@@ -19,7 +19,9 @@ import { note } from '../testRun/journal.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 
 const places = ['inside', 'outside'] as const;
-/** The place of a suite's tests: the extension host of an editor, or a process that starts editors. */
+/**
+ * The place of a suite's tests: the extension host of an editor, or a process that starts editors.
+ */
 export type Place = (typeof places)[number];
 
 interface EditorRunOptions {
@@ -34,10 +36,14 @@ interface EditorRunOptions {
 
 async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions): Promise<Counts> {
   const chosen = <Item extends { name: string }>(place: Place, all: Item[]): Item[] =>
-    where && where !== place ? [] : all.filter(({ name }) => names.length === 0 || names.includes(name));
+    where && where !== place
+      ? []
+      : all.filter(({ name }) => names.length === 0 || names.includes(name));
   const inside = chosen('inside', insideSuites());
   const outside = chosen('outside', outsideSuites());
-  const unknown = names.filter((name) => ![...inside, ...outside].some((suite) => suite.name === name));
+  const unknown = names.filter(
+    (name) => ![...inside, ...outside].some((suite) => suite.name === name),
+  );
   if (unknown.length > 0) throw new Error(`There is no editor suite ${unknown.join(', ')}`);
 
   const executable = inside.length > 0 ? await desktopForSuites() : undefined;
@@ -46,7 +52,10 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
     add(result, counts);
     note({ kind: 'suite', counts, failures });
   };
-  const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>, desktop: boolean): boolean => {
+  const possible = (
+    { name, options }: Pick<Suite, 'name' | 'options'>,
+    desktop: boolean,
+  ): boolean => {
     if (!desktop || !options.needsPage) return true;
     const report = new SuiteReport(name);
     report.skip('needs the page: not on the desktop');
@@ -84,20 +93,33 @@ async function desktopForSuites(): Promise<string | undefined> {
     console.log(`Editor suites run on the server form of VS Code: ${desktop.reason}.`);
     return undefined;
   }
-  console.log('Editor suites run on the desktop form of VS Code; those in test/editor/outside on the server form.');
+  console.log(
+    'Editor suites run on the desktop form of VS Code; those in test/editor/outside on the server form.',
+  );
   return desktop.executable;
 }
 
-async function runOutside(suite: { name: string; file: string }, grep: string | undefined): Promise<SuiteReport> {
+async function runOutside(
+  suite: { name: string; file: string },
+  grep: string | undefined,
+): Promise<SuiteReport> {
   const report = new SuiteReport(suite.name);
-  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: Mocha.reporters.Base, ...(grep && { grep }) });
+  const mocha = new Mocha({
+    ui: 'bdd',
+    timeout: 180_000,
+    reporter: Mocha.reporters.Base,
+    ...(grep && { grep }),
+  });
   mocha.addFile(suite.file);
   mocha.unloadFiles();
   try {
     await mocha.loadFilesAsync();
     await runMocha(mocha, report.onEvent);
   } catch (error) {
-    report.fail(`${suite.name}: loading`, error instanceof Error ? (error.stack ?? error.message) : String(error));
+    report.fail(
+      `${suite.name}: loading`,
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
   }
   if (openEditors.size > 0) report.fail(`${suite.name}: editors left open`, `${openEditors.size}`);
   for (const editor of [...openEditors]) await editor.close();

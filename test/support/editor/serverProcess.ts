@@ -34,7 +34,13 @@ export class ServerProcess {
   /** Programs below these paths are parts of the editor. */
   readonly #roots: readonly string[];
 
-  private constructor(child: ChildProcess, origin: string, token: string, marker: string, roots: readonly string[]) {
+  private constructor(
+    child: ChildProcess,
+    origin: string,
+    token: string,
+    marker: string,
+    roots: readonly string[],
+  ) {
     this.#child = child;
     this.origin = origin;
     this.token = token;
@@ -48,17 +54,39 @@ export class ServerProcess {
     const { form, dataDir } = options;
     const token = randomBytes(16).toString('hex');
     const marker = randomBytes(8).toString('hex');
-    const args = [join(form.editorRoot, 'out/server-main.js'), '--host', '127.0.0.1', '--port', '0'];
+    const args = [
+      join(form.editorRoot, 'out/server-main.js'),
+      '--host',
+      '127.0.0.1',
+      '--port',
+      '0',
+    ];
     args.push('--connection-token', token, '--accept-server-license-terms', '--disable-telemetry');
-    args.push('--server-data-dir', dataDir, '--user-data-dir', dataDir, '--extensions-dir', options.extensionsDir);
+    args.push(
+      '--server-data-dir',
+      dataDir,
+      '--user-data-dir',
+      dataDir,
+      '--extensions-dir',
+      options.extensionsDir,
+    );
     args.push('--builtin-extensions-dir', options.builtInExtensionsDir);
-    args.push('--reconnection-grace-time', String(reconnectionGraceSeconds), '--enable-smoke-test-driver');
+    args.push(
+      '--reconnection-grace-time',
+      String(reconnectionGraceSeconds),
+      '--enable-smoke-test-driver',
+    );
     // With a bridge to another agent host it starts none itself.
-    if (!options.agentHost) args.push('--agent-host-bridge-path', join(dataDir, 'no-agent-host.sock'));
+    if (!options.agentHost)
+      args.push('--agent-host-bridge-path', join(dataDir, 'no-agent-host.sock'));
     if (options.trust) args.push('--disable-workspace-trust');
 
     const env = { ...options.env, [editorVariable]: marker };
-    const child = spawn(form.node, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(form.node, args, {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     const killGroup = (): void => void (child.pid && killNow(-child.pid));
     process.on('exit', killGroup);
     child.once('exit', () => process.off('exit', killGroup));
@@ -75,7 +103,9 @@ export class ServerProcess {
     return new Promise((done) => this.#child.once('exit', (code) => done(code ?? 1)));
   }
 
-  /** Every process of this editor except its own parts: language servers, extension hosts, watchers. */
+  /**
+   * Every process of this editor except its own parts: language servers, extension hosts, watchers.
+   */
   foreignProcesses(): ProcessEntry[] {
     return this.#all().filter(({ command }) => !this.#roots.some((root) => command.includes(root)));
   }
@@ -85,7 +115,9 @@ export class ServerProcess {
   }
 
   #all(): ProcessEntry[] {
-    return processesMarked(editorVariable, this.marker).filter(({ pid }) => pid !== this.#child.pid);
+    return processesMarked(editorVariable, this.marker).filter(
+      ({ pid }) => pid !== this.#child.pid,
+    );
   }
 
   async #stop(): Promise<void> {
@@ -103,24 +135,37 @@ export class ServerProcess {
 }
 
 export interface EnvironmentOptions {
-  /** The folder for the user's files of the editor and its children. The npm cache stays the real one. */
+  /**
+   * The folder for the user's files of the editor and its children. The npm cache stays the real
+   * one.
+   */
   home: string;
   /** The folder for the editor's sockets and caches. The editor does not remove them. */
   temp: string;
   extra: NodeJS.ProcessEnv;
 }
 
-/** The environment of an editor under test: this run's environment without variables of npm and of an outer editor. */
+/**
+ * The environment of an editor under test: this run's environment without variables of npm and of
+ * an outer editor.
+ */
 export function editorEnvironment({ home, temp, extra }: EnvironmentOptions): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (!/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|npm_lifecycle|npm_package|npm_config_local_prefix$)/.test(name)) {
+    if (
+      !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|npm_lifecycle|npm_package|npm_config_local_prefix$)/.test(
+        name,
+      )
+    ) {
       env[name] = value;
     }
   }
   // Elsewhere the path of the temporary folder is too long for a socket below it.
   if (process.platform === 'linux') env['TMPDIR'] = env['XDG_RUNTIME_DIR'] = temp;
-  env['npm_config_cache'] ??= join(homedir(), process.platform === 'win32' ? 'AppData/Local/npm-cache' : '.npm');
+  env['npm_config_cache'] ??= join(
+    homedir(),
+    process.platform === 'win32' ? 'AppData/Local/npm-cache' : '.npm',
+  );
   env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
   env['HOME'] = env['USERPROFILE'] = home;
   return { ...env, ...extra };
@@ -144,6 +189,8 @@ function listeningPort(child: ChildProcess, logFile: string): Promise<number> {
     child.stdout?.on('data', look);
     child.stderr?.on('data', look);
     child.once('error', failed);
-    child.once('exit', (code) => failed(new Error(`The VS Code server ended with ${code}:\n${output.slice(-2000)}`)));
+    child.once('exit', (code) =>
+      failed(new Error(`The VS Code server ended with ${code}:\n${output.slice(-2000)}`)),
+    );
   });
 }

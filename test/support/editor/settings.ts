@@ -1,7 +1,8 @@
 /**
- * User settings of every editor under test. No view opens uninvited, and no request leaves the machine.
- * Animations are off, because the processor of the tests would paint them sixty times a second. The search for ports
- * is off, because the extension host starts processes for it all the time.
+ * User settings of every editor under test. No view opens uninvited, and no request leaves the
+ * machine. Animations are off, because the processor of the tests would paint them sixty times a
+ * second. The search for ports is off, because the extension host starts processes for it all the
+ * time.
  */
 const defaultSettings: Readonly<Record<string, unknown>> = {
   'editor.cursorBlinking': 'solid',
@@ -30,10 +31,12 @@ const agentModeSettings: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * For editors unlike a person's: the chat stays closed until a test opens it. Otherwise it opens with every window
- * and takes a tenth of its processor time.
+ * For editors unlike a person's: the chat stays closed until a test opens it. Otherwise it opens
+ * with every window and takes a tenth of its processor time.
  */
-const leanSettings: Readonly<Record<string, unknown>> = { 'workbench.secondarySideBar.defaultVisibility': 'hidden' };
+const leanSettings: Readonly<Record<string, unknown>> = {
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+};
 
 /** All user settings. */
 export function userSettings(options: {

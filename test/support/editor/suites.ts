@@ -1,9 +1,9 @@
 /**
  * The editor suites with their options, and their windows.
  *
- * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of `test/editor/workspaces/<name>/`.
- * `test/editor/suites/<name>.options.json` has its options. `test/editor/outside/<name>.test.ts` runs in plain Node
- * and starts its editors itself.
+ * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of
+ * `test/editor/workspaces/<name>/`. `test/editor/suites/<name>.options.json` has its options.
+ * `test/editor/outside/<name>.test.ts` runs in plain Node and starts its editors itself.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,15 +19,22 @@ export interface SuiteOptions extends OwnExtensions {
   settings?: Record<string, unknown>;
   /** Folders of `test/editor/helpers` to install beside the product. */
   helpers?: string[];
-  /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
+  /**
+   * The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a
+   * folder, an empty one.
+   */
   workspace?: string;
   /** A `.code-workspace` file in that folder to open instead of the folder. */
   workspaceFile?: string;
-  /** Environment variables of the editor. `${workspace}` is the path of the copied workspace folder. */
+  /**
+   * Environment variables of the editor. `${workspace}` is the path of the copied workspace folder.
+   */
   env?: Record<string, string>;
   /** Files to write into the editor's home folder before it starts: path → text. */
   homeFiles?: Record<string, string>;
-  /** The whole suite is about the page. On the desktop it is skipped and counts as one skipped test. */
+  /**
+   * The whole suite is about the page. On the desktop it is skipped and counts as one skipped test.
+   */
   needsPage?: boolean;
   /** `false` runs without the product. Default `true`. */
   product?: boolean;
@@ -64,19 +71,22 @@ export function insideSuites(): Suite[] {
   return testFiles('suites').map(({ name, file }) => {
     const options = readOptions(join(editorTests, 'suites', `${name}.options.json`));
     const workspace = join(editorTests, 'workspaces', options.workspace ?? name);
-    if (options.workspace && !existsSync(workspace)) throw new Error(`${name}: no workspace ${options.workspace}`);
+    if (options.workspace && !existsSync(workspace))
+      throw new Error(`${name}: no workspace ${options.workspace}`);
     return { name, file, workspace: existsSync(workspace) ? workspace : undefined, options };
   });
 }
 
 /**
- * Suites that run one after another in the same window, because opening a window takes longer than most suites. Their
- * options differ only in changeable ones.
+ * Suites that run one after another in the same window, because opening a window takes longer than
+ * most suites. Their options differ only in changeable ones.
  */
 export function byWindow(suites: readonly Suite[]): Suite[][] {
   const windows = new Map<string, Suite[]>();
   for (const suite of suites) {
-    const fixed = Object.entries(suite.options).filter(([key]) => !changeable.includes(key as keyof SuiteOptions));
+    const fixed = Object.entries(suite.options).filter(
+      ([key]) => !changeable.includes(key as keyof SuiteOptions),
+    );
     const alone = suite.options.ownWindow === true || suite.options.workspaceFile !== undefined;
     const key = JSON.stringify([alone && suite.name, Object.fromEntries(fixed.sort())]);
     windows.set(key, [...(windows.get(key) ?? []), suite]);
@@ -86,7 +96,11 @@ export function byWindow(suites: readonly Suite[]): Suite[][] {
 
 export function outsideSuites(): Pick<Suite, 'name' | 'file' | 'options'>[] {
   return testFiles('outside').map(({ name, file }) => {
-    return { name, file, options: readOptions(join(editorTests, 'outside', `${name}.options.json`)) };
+    return {
+      name,
+      file,
+      options: readOptions(join(editorTests, 'outside', `${name}.options.json`)),
+    };
   });
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
 
 /**
- * The start of an editor or a window, and a download, is work and takes as long as the machine needs. Only one that
- * hangs reaches this limit, in milliseconds. The other suites go on then.
+ * The start of an editor or a window, and a download, is work and takes as long as the machine
+ * needs. Only one that hangs reaches this limit, in milliseconds. The other suites go on then.
  */
 export const hangLimitMs = 15 * 60_000;
 
@@ -16,7 +16,10 @@ interface ServerEditor {
 }
 
 const usualEditor = '1.139';
-/** The newest version, and the oldest one in which npm's VS Code brings its agent, so that all suites pass: `engines.vscode`. */
+/**
+ * The newest version, and the oldest one in which npm's VS Code brings its agent, so that all
+ * suites pass: `engines.vscode`.
+ */
 const serverEditors: Readonly<Record<string, ServerEditor>> = {
   '1.139': { codeServer: '4.139.1', node: 24 },
   '1.133': { codeServer: '4.133.0', node: 24 },
@@ -29,7 +32,8 @@ export const editorChoiceVariable = 'MCP_TOOLSETS_EDITOR';
 export function serverEditor(): ServerEditor {
   const choice = process.env[editorChoiceVariable] ?? 'server';
   const editor = serverEditors[choice === 'server' ? usualEditor : choice];
-  if (!editor) throw new Error(`There is no editor ${choice}: ${Object.keys(serverEditors).join(', ')}`);
+  if (!editor)
+    throw new Error(`There is no editor ${choice}: ${Object.keys(serverEditors).join(', ')}`);
   return editor;
 }
 

@@ -17,12 +17,18 @@ import { hangLimitMs } from './versions.ts';
 /** For an element or a state, in milliseconds. */
 const actionLimit = 60_000;
 
-/** Errors of every window of the server form: native parts are not built, and the marketplace may be unreachable. */
+/**
+ * Errors of every window of the server form: native parts are not built, and the marketplace may be
+ * unreachable.
+ */
 const expectedError =
   /spdlog|watchdog|bindings file|open-vsx\.org|vsda|Failed to load resource|fetching the script|\[Service Worker\]|\[lifecycle\]/;
 
 export class EditorWindow {
-  /** Settles with the exit code of the tests in this window. Never settles in a window without tests. */
+  /**
+   * Settles with the exit code of the tests in this window. Never settles in a window without
+   * tests.
+   */
   readonly testsEnded: Promise<number>;
   /** First lines of the page's console errors, without the errors of every window. */
   readonly consoleErrors: string[] = [];
@@ -77,9 +83,13 @@ export class EditorWindow {
   }
 
   /** Runs a function in the extension host, see `ExtensionHost.evaluate`. */
-  evaluate: ExtensionHost['evaluate'] = async (work, ...argument) => (await this.host()).evaluate(work, ...argument);
+  evaluate: ExtensionHost['evaluate'] = async (work, ...argument) =>
+    (await this.host()).evaluate(work, ...argument);
 
-  /** Evaluates repeatedly until the answer satisfies `until`. Rejects with the last answer after `limitMs`. */
+  /**
+   * Evaluates repeatedly until the answer satisfies `until`. Rejects with the last answer after
+   * `limitMs`.
+   */
   async waitFor<Result>(
     work: (api: typeof vscode) => Result | PromiseLike<Result>,
     until: (result: Result) => boolean,
@@ -89,7 +99,8 @@ export class EditorWindow {
     for (;;) {
       const result = await this.evaluate<Result>(work);
       if (until(result)) return result;
-      if (Date.now() > limit) throw new Error(`Not within ${limitMs} ms; last: ${JSON.stringify(result)}`);
+      if (Date.now() > limit)
+        throw new Error(`Not within ${limitMs} ms; last: ${JSON.stringify(result)}`);
       await new Promise((done) => setTimeout(done, 50));
     }
   }
@@ -113,8 +124,8 @@ export class EditorWindow {
   }
 
   /**
-   * Reloads the window as a person does, and waits for its new extension host. @param begin resolves when the page
-   * has loaded
+   * Reloads the window as a person does, and waits for its new extension host. @param begin
+   * resolves when the page has loaded
    */
   async reload(
     begin: () => Promise<unknown> = () => this.page.reload({ timeout: hangLimitMs }),
@@ -128,8 +139,8 @@ export class EditorWindow {
   }
 
   /**
-   * Kills the extension host without a cleanup. The server form keeps trying to reconnect to it. A `reload()` starts
-   * another one.
+   * Kills the extension host without a cleanup. The server form keeps trying to reconnect to it. A
+   * `reload()` starts another one.
    */
   async killExtensionHost(): Promise<void> {
     const host = await this.host();
@@ -170,7 +181,10 @@ export class EditorWindow {
       case 'fill':
         return page.locator(request.selector).first().fill(request.text);
       case 'waitFor':
-        return void (await page.locator(request.selector).first().waitFor({ state: request.state }));
+        return void (await page
+          .locator(request.selector)
+          .first()
+          .waitFor({ state: request.state }));
       case 'texts':
         return page.locator(request.selector).allInnerTexts();
       case 'images':
@@ -197,8 +211,11 @@ export class EditorWindow {
 
   async #close(): Promise<void> {
     const { windows, bridge } = this.editor;
-    const hosts = this.#host ? [this.#host] : bridge.hosts(this.target).filter((host) => !this.#others.has(host));
-    // With a navigation the workbench says goodbye to the server. With a close of the page it does not.
+    const hosts = this.#host
+      ? [this.#host]
+      : bridge.hosts(this.target).filter((host) => !this.#others.has(host));
+    // With a navigation the workbench says goodbye to the server. With a close of the page it does
+    // not.
     await this.page.goto('about:blank').catch(() => undefined);
     await this.page.close().catch(() => undefined);
     windows.splice(windows.indexOf(this), 1);
@@ -207,7 +224,9 @@ export class EditorWindow {
 
   #nextHost(): Promise<ExtensionHost> {
     const { bridge } = this.editor;
-    return work('the start of an extension host', () => bridge.nextHost(this.target, this.#others, hangLimitMs));
+    return work('the start of an extension host', () =>
+      bridge.nextHost(this.target, this.#others, hangLimitMs),
+    );
   }
 
   #onConsole(message: ConsoleMessage): void {
@@ -228,7 +247,9 @@ async function violations(page: Page, selector: string): Promise<string[]> {
     // The page's policy forbids loading, and the preparation of style sheets would load.
     (globalThis as unknown as { axe: typeof Axe }).axe.run({ preload: false }),
   );
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  return found.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
 }
 
 function addressWithPayload(editor: Editor, target: string, { testsPath }: WindowOptions): string {
@@ -237,7 +258,8 @@ function addressWithPayload(editor: Editor, target: string, { testsPath }: Windo
   const payload: [string, string][] = [['skipWelcome', 'true']];
   const product = (options.product ?? 'development') === 'development' ? repoRoot : undefined;
   // Tests run only beside an extension under development, so there must be one.
-  const development = options.developmentPath ?? product ?? (testsPath ? helperFolder('remote-control') : undefined);
+  const development =
+    options.developmentPath ?? product ?? (testsPath ? helperFolder('remote-control') : undefined);
   if (development) payload.push(['extensionDevelopmentPath', remote + development]);
   if (testsPath) payload.push(['extensionTestsPath', remote + testsPath]);
   return `${editor.addressOf(target)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;

@@ -6,7 +6,8 @@ import { tempFolder } from './cleanup.ts';
 import { editorTests } from './suites.ts';
 
 /**
- * In files named `.yaml`, `.json` or `.code-workspace`, `${repo}` becomes the root of this repository.
+ * In files named `.yaml`, `.json` or `.code-workspace`, `${repo}` becomes the root of this
+ * repository.
  *
  * @param source a folder of `test/editor/workspaces`, an absolute path, or nothing for an empty folder
  * @returns the path of the copy, whose last part is always `workspace`

@@ -1,6 +1,6 @@
 /**
- * Fake servers. Each connect waits until the test lets it succeed or fail. Each call waits for an answer of the test.
- * `live` has the open connections, so a test can check that none is left.
+ * Fake servers. Each connect waits until the test lets it succeed or fail. Each call waits for an
+ * answer of the test. `live` has the open connections, so a test can check that none is left.
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
@@ -26,7 +26,12 @@ export function listing(...names: string[]): ToolListing {
   return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })), malformed: [] };
 }
 
-export const failure: StartFailure = { code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] };
+export const failure: StartFailure = {
+  code: 'server-exited',
+  message: 'exited.',
+  fix: 'Mend it.',
+  path: [],
+};
 
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
@@ -48,7 +53,10 @@ export class FakeConnection implements Connection {
   /** Requests other than calls. `respond` answers each at once. */
   readonly requests: TimedRequest[] = [];
   readonly notified: { method: string; params: Fields | undefined }[] = [];
-  respond: (request: TimedRequest) => ServerOutcome<Fields> = () => ({ kind: 'result', result: {} });
+  respond: (request: TimedRequest) => ServerOutcome<Fields> = () => ({
+    kind: 'result',
+    result: {},
+  });
   /** The clients for questions while nothing is in flight, the latest last. */
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
@@ -71,7 +79,9 @@ export class FakeConnection implements Connection {
 
   listTools(): Promise<ToolListing> {
     this.lists++;
-    return this.offers instanceof Error ? Promise.reject(this.offers) : Promise.resolve(this.offers);
+    return this.offers instanceof Error
+      ? Promise.reject(this.offers)
+      : Promise.resolve(this.offers);
   }
 
   listPrompts(): ReturnType<Connection['listPrompts']> {
@@ -176,14 +186,21 @@ export class FakeConnector implements Connector {
       const pending: PendingConnect = {
         request,
         succeed: (offers, instructions) => {
-          const connection = new FakeConnection(request, offers, (ended) => this.live.delete(ended), instructions);
+          const connection = new FakeConnection(
+            request,
+            offers,
+            (ended) => this.live.delete(ended),
+            instructions,
+          );
           this.live.add(connection);
           resolve({ kind: 'connected', connection, listing: offers });
           return connection;
         },
         fail: (why) => resolve({ kind: 'failed', failure: why }),
       };
-      request.signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+      request.signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), {
+        once: true,
+      });
       if (this.automatic) {
         const answer = this.automatic(request);
         if ('tools' in answer) pending.succeed(answer);

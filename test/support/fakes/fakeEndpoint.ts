@@ -1,4 +1,7 @@
-/** A fake HTTP endpoint for the channels. The test makes the replies, and no request leaves the process. */
+/**
+ * A fake HTTP endpoint for the channels. The test makes the replies, and no request leaves the
+ * process.
+ */
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/core/base/events.js';
@@ -14,7 +17,11 @@ export interface Sent {
 
 type Answer = HttpReply | Promise<HttpReply>;
 /** The test calls `delivery` with true if the server may have the message. */
-type Post = (message: Sent, signal: AbortSignal, delivery: (isDelivered: boolean) => void) => Answer;
+type Post = (
+  message: Sent,
+  signal: AbortSignal,
+  delivery: (isDelivered: boolean) => void,
+) => Answer;
 
 const url = new URL('http://server.test/mcp');
 
@@ -36,13 +43,21 @@ export class FakeEndpoint {
     return this as unknown as HttpEndpoint;
   }
 
-  async post(body: string, _kind: string, { signal, onDelivery = () => {} }: PostTerms): Promise<HttpReply> {
+  async post(
+    body: string,
+    _kind: string,
+    { signal, onDelivery = () => {} }: PostTerms,
+  ): Promise<HttpReply> {
     const message = JSON.parse(body) as Sent;
     this.seen.push(message.method ?? 'answer');
     return await untilClosed(this.onPost(message, signal, onDelivery), signal);
   }
 
-  async get(lastEventId: string | undefined, _kind: string, signal: AbortSignal): Promise<HttpReply> {
+  async get(
+    lastEventId: string | undefined,
+    _kind: string,
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     this.seen.push(lastEventId === undefined ? 'GET' : `GET ${lastEventId}`);
     return await untilClosed(this.onGet(signal), signal);
   }
@@ -58,7 +73,11 @@ export function status(code: number, body = '', contentType = 'text/plain'): Htt
 }
 
 /** A separate answer to one request, in JSON. */
-export function answered(message: Sent, result: object, headers: HttpReply['headers'] = {}): HttpReply {
+export function answered(
+  message: Sent,
+  result: object,
+  headers: HttpReply['headers'] = {},
+): HttpReply {
   const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
   return { ...status(200, body, 'application/json'), headers };
 }
@@ -89,6 +108,8 @@ async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpRep
     const [given] = await unlessAborted(Promise.all([answer, nextTurn()]), signal);
     return given;
   } catch (error) {
-    throw signal.aborted ? new TransportFailure({ kind: 'closed', wasDelivered: true, url: url.href }) : error;
+    throw signal.aborted
+      ? new TransportFailure({ kind: 'closed', wasDelivered: true, url: url.href })
+      : error;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Opens a workspace with the installed extension, and prints its tools in the terminal, again after each change.
- * It uses the desktop if there is one. Otherwise it uses the server form: a hidden window shows the tools until a
- * person opens the printed address. From then on it follows the person's window.
+ * Opens a workspace with the installed extension, and prints its tools in the terminal, again after
+ * each change. It uses the desktop if there is one. Otherwise it uses the server form: a hidden
+ * window shows the tools until a person opens the printed address. From then on it follows the
+ * person's window.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -38,15 +39,22 @@ interface Session {
 }
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { once: { type: 'boolean' } } });
-  const source = realpathSync(resolve(positionals[0] ?? join(repoRoot, 'test/editor/workspaces/example')));
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { once: { type: 'boolean' } },
+  });
+  const source = realpathSync(
+    resolve(positionals[0] ?? join(repoRoot, 'test/editor/workspaces/example')),
+  );
   const once = values.once === true;
   const folder = once ? copyWorkspace(source).path : source;
   const session = await open(folder, once);
   const tools = await firstTools(session.host, folder);
   if (once) return callOne(session.host, tools);
 
-  console.log(`\n${session.notice}\nThe file to edit: ${configOf(folder)}\nCtrl-C ends everything.`);
+  console.log(
+    `\n${session.notice}\nThe file to edit: ${configOf(folder)}\nCtrl-C ends everything.`,
+  );
   await Promise.race([session.ended, follow(session, folder, tools)]);
   return 0;
 }
@@ -65,7 +73,14 @@ async function open(folder: string, once: boolean): Promise<Session> {
     console.log('Opening the desktop form of VS Code …');
     const { bridge, ended } = await startDesktop(desktop.executable, options, folder);
     const host = await bridge.nextHost(folder, new Set(), hostLimitMs);
-    return { bridge, host, ended, notice: 'VS Code is open.', closeHiddenWindow: nothing, welcome: nothing };
+    return {
+      bridge,
+      host,
+      ended,
+      notice: 'VS Code is open.',
+      closeHiddenWindow: nothing,
+      welcome: nothing,
+    };
   }
   console.log(`Opening the server form of VS Code: ${desktop.reason}.`);
   const editor = await startEditor({ ...options, agentMode: true, allExtensions: true });
@@ -90,7 +105,8 @@ async function enableChat(host: ExtensionHost): Promise<void> {
     const there = (): boolean => lm.tools.some(({ name }) => name.startsWith('copilot_'));
     if (there()) return;
     await commands.executeCommand('workbench.action.chat.manage');
-    for (let tries = 0; !there() && tries < 100; tries++) await new Promise((done) => setTimeout(done, 100));
+    for (let tries = 0; !there() && tries < 100; tries++)
+      await new Promise((done) => setTimeout(done, 100));
     await commands.executeCommand('workbench.action.closeActiveEditor');
   });
 }
@@ -101,10 +117,14 @@ async function firstTools(host: ExtensionHost, folder: string): Promise<Reported
   const limit = Date.now() + toolsLimitMs;
   let tools: ReportedTool[] = [];
   const missing = (): string[] =>
-    expected.filter((id) => !tools.some(({ toolset }) => toolset.toLowerCase() === id.toLowerCase()));
+    expected.filter(
+      (id) => !tools.some(({ toolset }) => toolset.toLowerCase() === id.toLowerCase()),
+    );
   console.log(`Waiting for the tools of ${expected.join(', ') || 'no server'} …`);
   while (missing().length > 0 && Date.now() < limit) {
-    const late = new Promise<undefined>((done) => setTimeout(() => done(undefined), limit - Date.now()).unref());
+    const late = new Promise<undefined>((done) =>
+      setTimeout(() => done(undefined), limit - Date.now()).unref(),
+    );
     tools = (await Promise.race([nextTools(host, JSON.stringify(tools)), late])) ?? tools;
   }
   print(tools, expected, await host.evaluate(({ version }) => version));
@@ -125,10 +145,16 @@ async function follow(session: Session, folder: string, tools: ReportedTool[]): 
       known.add(host);
       before = '[]';
       await session.closeHiddenWindow();
-      await session.welcome(host).catch((error: unknown) => console.error('Chat could not be enabled:', error));
+      await session
+        .welcome(host)
+        .catch((error: unknown) => console.error('Chat could not be enabled:', error));
     } else {
       before = JSON.stringify(event.changed);
-      print(event.changed, toolsetsOf(folder), await host.evaluate(({ version }) => version).catch(() => ''));
+      print(
+        event.changed,
+        toolsetsOf(folder),
+        await host.evaluate(({ version }) => version).catch(() => ''),
+      );
     }
   }
 }
@@ -136,18 +162,26 @@ async function follow(session: Session, folder: string, tools: ReportedTool[]): 
 /** Calls one tool through the editor's own API. */
 async function callOne(host: ExtensionHost, tools: readonly ReportedTool[]): Promise<number> {
   const chosen =
-    tools.find(({ tool }) => tool === 'echo') ?? tools.find(({ inputSchema }) => !inputSchema.required?.length);
+    tools.find(({ tool }) => tool === 'echo') ??
+    tools.find(({ inputSchema }) => !inputSchema.required?.length);
   if (!chosen) {
     console.error('No tool that can be called without knowing it.');
     return 1;
   }
-  const input = Object.fromEntries((chosen.inputSchema.required ?? []).map((name) => [name, 'Hello from npm start']));
+  const input = Object.fromEntries(
+    (chosen.inputSchema.required ?? []).map((name) => [name, 'Hello from npm start']),
+  );
   console.log(`\nvscode.lm.invokeTool('${chosen.name}', ${JSON.stringify({ input })})`);
   await host.evaluate(approveCalls);
   const result = await host.evaluate(
     async (vscode, call) => {
-      const { content } = await vscode.lm.invokeTool(call.name, { input: call.input, toolInvocationToken: undefined });
-      return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '[not text]'));
+      const { content } = await vscode.lm.invokeTool(call.name, {
+        input: call.input,
+        toolInvocationToken: undefined,
+      });
+      return content.map((part) =>
+        part instanceof vscode.LanguageModelTextPart ? part.value : '[not text]',
+      );
     },
     { name: chosen.name, input },
   );
@@ -173,7 +207,9 @@ function toolsetsOf(folder: string): string[] {
     const { servers } = parse(readFileSync(configOf(folder), 'utf8')) as {
       servers?: Record<string, { enabled?: boolean }>;
     };
-    return Object.entries(servers ?? {}).flatMap(([id, server]) => (server?.enabled === false ? [] : [id]));
+    return Object.entries(servers ?? {}).flatMap(([id, server]) =>
+      server?.enabled === false ? [] : [id],
+    );
   } catch {
     return [];
   }

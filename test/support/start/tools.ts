@@ -11,18 +11,22 @@ export interface ReportedTool {
 }
 
 /**
- * Settles with the tools once they differ from `known`, the JSON of an earlier answer. Settles at once if `known` is
- * empty.
+ * Settles with the tools once they differ from `known`, the JSON of an earlier answer. Settles at
+ * once if `known` is empty.
  */
 export async function nextTools(host: ExtensionHost, known: string): Promise<ReportedTool[]> {
   return host.evaluate(async ({ lm }: typeof vscode, before: string) => {
     for (;;) {
       const tools: ReportedTool[] = [];
       for (const { name, inputSchema, ...rest } of lm.tools) {
-        // `<toolset>/<tool>`. The object has it, but the API's types do not. A spread copies only own properties.
+        // `<toolset>/<tool>`. The object has it, but the API's types do not. A spread copies only
+        // own properties.
         const reference = (rest as { fullReferenceName?: string }).fullReferenceName ?? '';
-        const [toolset = '', tool = ''] = reference.includes('/') ? reference.split('/') : name.split('_').slice(1);
-        if (name.startsWith('mcp_')) tools.push({ toolset, tool, name, inputSchema: inputSchema ?? {} });
+        const [toolset = '', tool = ''] = reference.includes('/')
+          ? reference.split('/')
+          : name.split('_').slice(1);
+        if (name.startsWith('mcp_'))
+          tools.push({ toolset, tool, name, inputSchema: inputSchema ?? {} });
       }
       if (JSON.stringify(tools) !== before) return tools;
       await new Promise((done) => setTimeout(done, 200));
@@ -36,10 +40,12 @@ export function table(tools: readonly ReportedTool[], expected: readonly string[
   for (const toolset of expected) {
     if (!rows.some(([of]) => of === toolset.toLowerCase())) rows.push([toolset, '—', 'no tools']);
   }
-  const order = (toolset: string): number => expected.findIndex((name) => name.toLowerCase() === toolset.toLowerCase());
+  const order = (toolset: string): number =>
+    expected.findIndex((name) => name.toLowerCase() === toolset.toLowerCase());
   rows.sort(([a], [b]) => order(a) - order(b));
   const lines = [['Toolset', 'Tool', 'Name in vscode.lm.tools'] as const, ...rows];
-  const width = (column: 0 | 1): number => Math.max(...lines.map((line) => line[column].length)) + 2;
+  const width = (column: 0 | 1): number =>
+    Math.max(...lines.map((line) => line[column].length)) + 2;
   const [first, second] = [width(0), width(1)];
   return lines
     .map(([toolset, tool, name], index) => {

@@ -1,4 +1,6 @@
-/** Describes what keeps this process alive, one line each: timers, processes, sockets, listeners. */
+/**
+ * Describes what keeps this process alive, one line each: timers, processes, sockets, listeners.
+ */
 
 export function whatIsAlive() {
   const lines = [];
@@ -15,10 +17,12 @@ export function whatIsAlive() {
 
 function described(handle) {
   try {
-    if (Array.isArray(handle.spawnargs)) return `process ${handle.pid}: ${handle.spawnargs.join(' ').slice(0, 300)}`;
+    if (Array.isArray(handle.spawnargs))
+      return `process ${handle.pid}: ${handle.spawnargs.join(' ').slice(0, 300)}`;
     if (typeof handle.address !== 'function') return undefined;
     if (handle.listening) return `listens at ${JSON.stringify(handle.address())}`;
-    if (handle.remotePort) return `socket from ${handle.localPort} to ${handle.remoteAddress}:${handle.remotePort}`;
+    if (handle.remotePort)
+      return `socket from ${handle.localPort} to ${handle.remoteAddress}:${handle.remotePort}`;
   } catch {
     // A handle that is ending.
   }

@@ -1,6 +1,7 @@
 /**
- * The journal of a lane of `npm test`: a file with one JSON line for each event. It is complete up to the moment of a
- * sudden end, so the tests before it count. `reporter.mjs` writes the lines of mocha.
+ * The journal of a lane of `npm test`: a file with one JSON line for each event. It is complete up
+ * to the moment of a sudden end, so the tests before it count. `reporter.mjs` writes the lines of
+ * mocha.
  */
 import { appendFileSync, closeSync, openSync, readSync } from 'node:fs';
 import type { Counts, Failure } from '../editor/report.ts';

@@ -1,9 +1,11 @@
 /**
- * A lane of `npm test`: a program with tests, in a process group of its own. It always ends and always has a result.
+ * A lane of `npm test`: a program with tests, in a process group of its own. It always ends and
+ * always has a result.
  *
- * A watchdog limits its silence, not its time. Progress is a line of its journal or of its output. A silent lane is
- * described, ended with all its processes, and counted as failed. So is a lane that breaks off, stays alive after its
- * last test, or leaves a process behind. The tests before that keep their results.
+ * A watchdog limits its silence, not its time. Progress is a line of its journal or of its output.
+ * A silent lane is described, ended with all its processes, and counted as failed. So is a lane
+ * that breaks off, stays alive after its last test, or leaves a process behind. The tests before
+ * that keep their results.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
@@ -63,7 +65,11 @@ const second = 1000;
 const answerLimit = 10;
 
 /** @param stop ends the lane early */
-export async function runLane(lane: Lane, patience: Patience, stop: AbortSignal): Promise<LaneResult> {
+export async function runLane(
+  lane: Lane,
+  patience: Patience,
+  stop: AbortSignal,
+): Promise<LaneResult> {
   const folder = tempFolder();
   try {
     return await new RunningLane(lane, patience, folder.path).run(stop);
@@ -192,10 +198,14 @@ class RunningLane {
         return;
       case 'suite':
         add(counts, entry.counts);
-        this.result.failures.push(...entry.failures.map((failure) => inBrief(this.lane.part, failure)));
+        this.result.failures.push(
+          ...entry.failures.map((failure) => inBrief(this.lane.part, failure)),
+        );
         return;
       case 'atFirst':
-        this.result.atFirst.push(...entry.failures.map((failure) => inBrief(this.lane.part, failure)));
+        this.result.atFirst.push(
+          ...entry.failures.map((failure) => inBrief(this.lane.part, failure)),
+        );
         return;
       case 'alive':
         this.alive = entry.lines;
@@ -222,9 +232,12 @@ class RunningLane {
     const tree = asTree(processesOf(this.mark, pid));
     if (!isStopped && this.lane.hasTests) await this.ask();
     const lines = [...this.doing(), 'processes:', ...tree.map((line) => `  ${line}`)];
-    if (this.alive) lines.push('what keeps its process alive:', ...this.alive.map((line) => `  ${line}`));
+    if (this.alive)
+      lines.push('what keeps its process alive:', ...this.alive.map((line) => `  ${line}`));
     else if (!isStopped && this.lane.hasTests) lines.push('its event loop does not answer');
-    console.log(`\n== ${this.lane.title} ${why}, and is ended. What still runs:\n${lines.map(indent).join('\n')}`);
+    console.log(
+      `\n== ${this.lane.title} ${why}, and is ended. What still runs:\n${lines.map(indent).join('\n')}`,
+    );
     await endProcesses(this.mark, pid);
     await Promise.race([this.exited, pause(answerLimit * second)]);
   }
@@ -253,7 +266,10 @@ class RunningLane {
   private async nothingLeft(): Promise<void> {
     const { pid } = this.child;
     if (pid === undefined) return;
-    const left = await waitUntilGone(() => processesOf(this.mark, pid), this.patience.leaving * second);
+    const left = await waitUntilGone(
+      () => processesOf(this.mark, pid),
+      this.patience.leaving * second,
+    );
     if (left.length === 0) return;
     this.fail([`${this.lane.title} left processes behind`, ...asTree(left)].join('\n      '));
     await endProcesses(this.mark, pid);
@@ -268,7 +284,8 @@ class RunningLane {
     if (!hasTests && exit?.code === 0) this.result.counts.passed += 1;
     if (!hasTests && exit?.code !== 0) this.fail(`${title} ended ${how}`);
     if (!hasTests) return;
-    if (!hasEnded) return this.fail([`${title} broke off ${how}`, ...this.doing()].join('\n      '));
+    if (!hasEnded)
+      return this.fail([`${title} broke off ${how}`, ...this.doing()].join('\n      '));
     if (exit?.code !== 0 && this.result.counts.failed === 0) this.fail(`${title} ended ${how}`);
   }
 
@@ -290,7 +307,10 @@ class RunningLane {
 /** In lines. */
 const mostSaid = 40;
 
-/** A failure in the summary at the end of the run: the test, and of its message the beginning and what differs. */
+/**
+ * A failure in the summary at the end of the run: the test, and of its message the beginning and
+ * what differs.
+ */
 function inBrief(part: string, { fullTitle, error }: Failure): string {
   const isTelling = (line: string, index: number): boolean => index < 5 || /^[+-] /.test(line);
   const said = error.trim().split('\n').filter(isTelling).slice(0, mostSaid);

@@ -1,11 +1,17 @@
 /**
- * The processes of a lane: everything with the lane's mark in its environment, and everything below the lane's first
- * process. On Linux the mark also finds orphans. On Windows the system ends the whole tree.
+ * The processes of a lane: everything with the lane's mark in its environment, and everything below
+ * the lane's first process. On Linux the mark also finds orphans. On Windows the system ends the
+ * whole tree.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { canListProcesses, killNow, processesMarked, type ProcessEntry } from '../editor/processes.ts';
+import {
+  canListProcesses,
+  killNow,
+  processesMarked,
+  type ProcessEntry,
+} from '../editor/processes.ts';
 
 export const laneVariable = 'MCP_TOOLSETS_TEST_LANE';
 
@@ -36,10 +42,15 @@ function allProcesses(): GroupedProcess[] {
     const ids = readdirSync('/proc').map(Number).filter(Number.isInteger);
     return ids.flatMap((pid) => linuxProcess(pid) ?? []);
   }
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,command='], { encoding: 'utf8' });
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,command='], {
+    encoding: 'utf8',
+  });
   return (stdout ?? '').split('\n').flatMap((line) => {
-    const [, pid, ppid, group, command = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+[^Z\s]\S*\s+(.*)$/.exec(line) ?? [];
-    return pid === undefined ? [] : [{ pid: Number(pid), ppid: Number(ppid), group: Number(group), command }];
+    const [, pid, ppid, group, command = ''] =
+      /^\s*(\d+)\s+(\d+)\s+(\d+)\s+[^Z\s]\S*\s+(.*)$/.exec(line) ?? [];
+    return pid === undefined
+      ? []
+      : [{ pid: Number(pid), ppid: Number(ppid), group: Number(group), command }];
   });
 }
 
@@ -62,7 +73,11 @@ export async function endProcesses(mark: string, first: number): Promise<void> {
     return;
   }
   signalGroup(first, 'SIGTERM');
-  for (let waited = 0; waited < cleanupMs && processesOf(mark, first).length > 0; waited += everyMs) {
+  for (
+    let waited = 0;
+    waited < cleanupMs && processesOf(mark, first).length > 0;
+    waited += everyMs
+  ) {
     await pause(everyMs);
   }
   // A process may start another one while its list is read.

@@ -1,9 +1,9 @@
 /**
- * The lanes of `npm test`. A failing lane does not stop the others.
- * They are the editor suites inside an editor and outside, the folders of the integration tests, the adversarial
- * tests, the benches and the unit tests. Each bench runs once and briefly, to see that it works. Three lanes run at a
- * time, because each waits now and then. Two would leave a sixth of two processors idle. The checks take the
- * remaining time, and each counts as one test.
+ * The lanes of `npm test`. A failing lane does not stop the others. They are the editor suites
+ * inside an editor and outside, the folders of the integration tests, the adversarial tests, the
+ * benches and the unit tests. Each bench runs once and briefly, to see that it works. Three lanes
+ * run at a time, because each waits now and then. Two would leave a sixth of two processors idle.
+ * The checks take the remaining time, and each counts as one test.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ type Part = (typeof parts)[number];
 const checks = ['check:types', 'check:lint', 'check:format'] as const;
 
 /**
- * The rough duration of a lane beside two others, in seconds on two processors. It only decides the order. The
- * longest lane comes first, so that all end at about the same time. A lane without an entry takes a few seconds and
- * comes last.
+ * The rough duration of a lane beside two others, in seconds on two processors. It only decides the
+ * order. The longest lane comes first, so that all end at about the same time. A lane without an
+ * entry takes a few seconds and comes last.
  */
 const duration: Readonly<Record<string, number>> = {
   'editor inside': 420,
@@ -46,18 +46,21 @@ async function main(): Promise<void> {
   });
   if (values.editor !== undefined) process.env[editorChoiceVariable] = values.editor;
   const { only, grep } = values;
-  if (only !== undefined && !parts.includes(only as Part)) throw new Error(`--only knows ${parts.join(', ')}`);
+  if (only !== undefined && !parts.includes(only as Part))
+    throw new Error(`--only knows ${parts.join(', ')}`);
   const wanted = (part: Part): boolean => only === undefined || only === part;
 
   const built = only === 'unit' || (await lane(check('build', 'terminal')));
   const all = grep === undefined;
   const beside: Output = wanted('editor') ? 'after' : 'terminal';
   const work: Lane[] = [];
-  if (wanted('editor') && built) work.push(editorSuites('inside', grep), editorSuites('outside', grep));
+  if (wanted('editor') && built)
+    work.push(editorSuites('inside', grep), editorSuites('outside', grep));
   if (wanted('editor') && !built) count('editor suites: the build failed', false);
   if (only === 'integration') work.push(mocha('test:integration', grep, beside));
   if (only === undefined)
-    for (const folder of integrationFolders()) work.push(mocha('test:integration', grep, beside, folder));
+    for (const folder of integrationFolders())
+      work.push(mocha('test:integration', grep, beside, folder));
   if (wanted('adversarial')) work.push(mocha('test:adversarial', grep, beside));
   if (wanted('bench') && all) work.push(check('test:bench', beside));
   if (wanted('unit')) work.push(mocha('test:unit', grep, beside));
@@ -66,7 +69,8 @@ async function main(): Promise<void> {
     for (let next = work.shift(); next; next = work.shift()) await lane(next);
   };
   const allChecks = async (): Promise<void> => {
-    if (wanted('unit') && all) for (const script of checks) await lane({ ...check(script, 'after'), givesWay: true });
+    if (wanted('unit') && all)
+      for (const script of checks) await lane({ ...check(script, 'after'), givesWay: true });
   };
   await Promise.all([oneAfterAnother(), oneAfterAnother(), oneAfterAnother(), allChecks()]);
 }
@@ -76,15 +80,36 @@ type Output = Lane['output'];
 /** The editor suites of one place. */
 function editorSuites(place: Place, grep: string | undefined): Lane {
   const script = join(repoRoot, 'test/support/editor/run.ts');
-  const args = ['--import', 'tsx', script, '--where', place, '--twice', ...(grep ? ['--grep', grep] : [])];
+  const args = [
+    '--import',
+    'tsx',
+    script,
+    '--where',
+    place,
+    '--twice',
+    ...(grep ? ['--grep', grep] : []),
+  ];
   const output = place === 'inside' ? 'terminal' : 'after';
-  return { title: `editor ${place}`, part: 'editor', command: process.execPath, args, hasTests: true, output };
+  return {
+    title: `editor ${place}`,
+    part: 'editor',
+    command: process.execPath,
+    args,
+    hasTests: true,
+    output,
+  };
 }
 
 /** One npm script as one test. */
 function check(script: string, output: Output): Lane {
   const title = script.replace(/^test:/, '');
-  return { title, part: script, ...npmCommand(['run', '--silent', script]), hasTests: false, output };
+  return {
+    title,
+    part: script,
+    ...npmCommand(['run', '--silent', script]),
+    hasTests: false,
+    output,
+  };
 }
 
 function integrationFolders(): string[] {
@@ -96,7 +121,11 @@ function integrationFolders(): string[] {
  * @param folder runs only this folder of the integration tests
  */
 function mocha(script: string, grep: string | undefined, output: Output, folder?: string): Lane {
-  const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
+  const args = [
+    '--reporter',
+    join(repoRoot, 'test/support/testRun/reporter.mjs'),
+    ...(grep ? ['--grep', grep] : []),
+  ];
   const others = folder === undefined ? [] : integrationFolders().filter((name) => name !== folder);
   args.push(...others.flatMap((name) => ['--ignore', `test/integration/${name}/**`]));
   if (output === 'terminal' && process.stdout.isTTY) args.push('--color');

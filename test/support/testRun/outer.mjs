@@ -1,7 +1,8 @@
 /**
- * The outermost process of `npm test`. It prints the closing line, `N passed, N failed`, whatever happens to the process
- * that runs the tests: an error before its start, a signal, a sudden death, a loop without an end. Plain JavaScript
- * without imports from packages, because it also closes a run whose packages could not be installed.
+ * The outermost process of `npm test`. It prints the closing line, `N passed, N failed`, whatever
+ * happens to the process that runs the tests: an error before its start, a signal, a sudden death,
+ * a loop without an end. Plain JavaScript without imports from packages, because it also closes a
+ * run whose packages could not be installed.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,8 +12,8 @@ import { join } from 'node:path';
 
 const tickMs = 1000;
 /**
- * In ticks, which do not pass while the machine sleeps. The process of the tests reports every ten seconds. After a
- * signal, its lanes and its own cleanup have shorter limits than `ending`.
+ * In ticks, which do not pass while the machine sleeps. The process of the tests reports every ten
+ * seconds. After a signal, its lanes and its own cleanup have shorter limits than `ending`.
  */
 const usual = { silence: 300, ending: 180 };
 
@@ -78,7 +79,9 @@ async function supervised(file, args, limits) {
   }, tickMs);
   const how = await new Promise((done) => {
     child.once('error', (error) => done(error.message));
-    child.once('exit', (code, signal) => done(signal ? `ended by ${signal}` : `ended with exit code ${code}`));
+    child.once('exit', (code, signal) =>
+      done(signal ? `ended by ${signal}` : `ended with exit code ${code}`),
+    );
   });
   clearInterval(watch);
   if (isDone) return run;
@@ -111,7 +114,9 @@ function marked(id) {
     .filter((pid) => {
       if (!Number.isInteger(pid) || pid === process.pid) return false;
       try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${runVariable}=${id}`);
+        return readFileSync(`/proc/${pid}/environ`, 'latin1')
+          .split('\0')
+          .includes(`${runVariable}=${id}`);
       } catch {
         return false;
       }

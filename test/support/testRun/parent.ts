@@ -1,4 +1,6 @@
-/** Messages to `outer.mjs`, the parent process of a run of tests. Without a parent they go nowhere. */
+/**
+ * Messages to `outer.mjs`, the parent process of a run of tests. Without a parent they go nowhere.
+ */
 import type { Counts } from '../editor/report.ts';
 
 export interface Message {
@@ -14,7 +16,8 @@ export const hasParent = process.send !== undefined;
 /** Resolves when the message has left, or if the parent is gone. */
 export function tell(message: Message): Promise<void> {
   return new Promise((done) => {
-    if (process.send && process.connected) process.send(message, undefined, undefined, () => done());
+    if (process.send && process.connected)
+      process.send(message, undefined, undefined, () => done());
     else done();
   });
 }

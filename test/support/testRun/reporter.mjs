@@ -1,6 +1,6 @@
 /**
- * mocha's own report. In a lane of `npm test` it also writes the journal (`journal.ts`), and answers the watchdog, which
- * asks by a file beside the journal.
+ * mocha's own report. In a lane of `npm test` it also writes the journal (`journal.ts`), and
+ * answers the watchdog, which asks by a file beside the journal.
  */
 import Mocha from 'mocha';
 import { appendFileSync, existsSync } from 'node:fs';
@@ -42,5 +42,7 @@ export default class JournalReporter extends Mocha.reporters.Spec {
 
 function messageWithCauses(error) {
   const message = String(error?.message ?? error);
-  return error?.cause === undefined ? message : `${message}\nCaused by: ${messageWithCauses(error.cause)}`;
+  return error?.cause === undefined
+    ? message
+    : `${message}\nCaused by: ${messageWithCauses(error.cause)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs lanes side by side, and counts them. A lane that fails in any way does not stop the others. The sum is told to
- * the parent process (`outer.mjs`), which prints it as the last line.
+ * Runs lanes side by side, and counts them. A lane that fails in any way does not stop the others.
+ * The sum is told to the parent process (`outer.mjs`), which prints it as the last line.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import { readdirSync } from 'node:fs';
@@ -14,10 +14,15 @@ import { runLane, type Lane, type Patience } from './lane.ts';
 import { hasParent, tell } from './parent.ts';
 
 /**
- * The longest known step without a line of output takes a minute on two processors: one test of the adversarial tests,
- * or the check of the types. On a machine with a load of 25 it takes some 13 minutes.
+ * The longest known step without a line of output takes a minute on two processors: one test of the
+ * adversarial tests, or the check of the types. On a machine with a load of 25 it takes some 13
+ * minutes.
  */
-const usual: Patience = { silence: seconds('MCP_TOOLSETS_TEST_SILENCE', 20 * 60), ending: 60, leaving: 30 };
+const usual: Patience = {
+  silence: seconds('MCP_TOOLSETS_TEST_SILENCE', 20 * 60),
+  ending: 60,
+  leaving: 30,
+};
 
 /** For the cleanup at the end, in milliseconds. */
 const cleanupMs = 60_000;
@@ -29,7 +34,10 @@ function seconds(variable: string, otherwise: number): number {
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
-/** Editor suites that failed once and ran again. The summary lists them, so that a developer looks for the cause. */
+/**
+ * Editor suites that failed once and ran again. The summary lists them, so that a developer looks
+ * for the cause.
+ */
 const failedAtFirst: string[] = [];
 const stopping = new AbortController();
 
@@ -56,13 +64,17 @@ export async function lane(lane: Lane, patience = usual): Promise<boolean> {
   }
 }
 
-/** Runs `main` and ends this process, with what is left of it ended and counted, after success, failure or a signal. */
+/**
+ * Runs `main` and ends this process, with what is left of it ended and counted, after success,
+ * failure or a signal.
+ */
 export function runToItsEnd(main: () => Promise<void>): void {
   // The parent knows by these that this process is alive.
   setInterval(() => void tell({}), 10_000).unref();
   // A terminal that is gone.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => stop(signal));
   process.once('disconnect', () => stop('the end of its parent'));
   void main()
     .catch((error: unknown) => {
@@ -89,7 +101,8 @@ async function cleanUp(): Promise<void> {
 
 /** No process and no folder of this run may be left. */
 async function nothingLeft(): Promise<void> {
-  const started = (): ReturnType<typeof processesMarked> => processesMarked('MCP_TOOLSETS_TEST_RUN', runId);
+  const started = (): ReturnType<typeof processesMarked> =>
+    processesMarked('MCP_TOOLSETS_TEST_RUN', runId);
   const processes = await waitUntilGone(started, usual.leaving * 1000);
   const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(tempPrefix));
   for (const { pid, command } of processes) console.log(`Left: process ${pid} ${command}`);
@@ -98,7 +111,8 @@ async function nothingLeft(): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  if (failedAtFirst.length > 0) console.log(`\nFailed at first, run again:\n${indented(failedAtFirst)}`);
+  if (failedAtFirst.length > 0)
+    console.log(`\nFailed at first, run again:\n${indented(failedAtFirst)}`);
   if (failures.length > 0) console.log(`\nFailed:\n${indented(failures)}`);
   if (!hasParent) console.log(`\n${summary(total)}`);
   await tell({ counts: total, isDone: true });

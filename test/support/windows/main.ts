@@ -3,8 +3,8 @@
  *
  *     npm run test:windows -- [--node 20|22|24|all] [--grep text] [folder or file of tests …]
  *
- * Each part is a run of mocha in a new Windows, so a broken part costs only itself. Skipped tests are listed with
- * their reasons.
+ * Each part is a run of mocha in a new Windows, so a broken part costs only itself. Skipped tests
+ * are listed with their reasons.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -35,11 +35,14 @@ const failures: string[] = [];
 async function main(): Promise<void> {
   const options = { node: { type: 'string' }, grep: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  const wanted = values.node === 'all' ? Object.keys(nodeVersions) : [values.node ?? String(defaultNode)];
+  const wanted =
+    values.node === 'all' ? Object.keys(nodeVersions) : [values.node ?? String(defaultNode)];
   await npm(['run', '--silent', 'build'], { quiet: true });
   for (const major of wanted) {
-    if (!(major in nodeVersions)) throw new Error(`--node knows ${Object.keys(nodeVersions).join(', ')} and all`);
-    for (const part of parts(positionals)) await runPart(Number(major) as NodeMajor, part, values.grep);
+    if (!(major in nodeVersions))
+      throw new Error(`--node knows ${Object.keys(nodeVersions).join(', ')} and all`);
+    for (const part of parts(positionals))
+      await runPart(Number(major) as NodeMajor, part, values.grep);
   }
 }
 
@@ -52,12 +55,18 @@ interface Part {
 function parts(asked: readonly string[]): Part[] {
   const names = asked.map((name) => relative(repoRoot, resolve(name)));
   const files = names.filter((name) => name.endsWith('.ts'));
-  const integration = readdirSync(join(repoRoot, 'test/integration')).map((name) => join('test/integration', name));
+  const integration = readdirSync(join(repoRoot, 'test/integration')).map((name) =>
+    join('test/integration', name),
+  );
   const folders =
-    names.length === 0 ? ['test/unit', 'test/integration'] : names.filter((name) => !files.includes(name));
+    names.length === 0
+      ? ['test/unit', 'test/integration']
+      : names.filter((name) => !files.includes(name));
   return [
     ...(files.length > 0 ? [{ name: files.join(' '), files }] : []),
-    ...folders.flatMap((name) => (name === 'test/integration' ? integration.sort() : [name])).map(testsIn),
+    ...folders
+      .flatMap((name) => (name === 'test/integration' ? integration.sort() : [name]))
+      .map(testsIn),
   ];
 }
 
@@ -67,7 +76,11 @@ function testsIn(folder: string): Part {
   return { name: folder, files: tests.map((name) => join(folder, name)) };
 }
 
-async function runPart(major: NodeMajor, { name, files }: Part, grep: string | undefined): Promise<void> {
+async function runPart(
+  major: NodeMajor,
+  { name, files }: Part,
+  grep: string | undefined,
+): Promise<void> {
   const { root, node, modules } = await provisionWindows(major);
   console.log(`\n== ${name}, Node ${nodeVersions[major]} for Windows`);
   const begun = Date.now();
@@ -79,7 +92,8 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];
-  // The shell stays to reap orphans. Otherwise Node would stay as a zombie after a crash of Wine's own server.
+  // The shell stays to reap orphans. Otherwise Node would stay as a zombie after a crash of Wine's
+  // own server.
   const script = `cd /project
     timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null &
     while kill -0 $! 2>/dev/null; do
@@ -93,10 +107,13 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     `MCP_TOOLSETS_TEST_RUN=${runId}`,
     `MCP_TOOLSETS_TEST_PATIENCE=${patience}`,
   ];
-  const code = await enter({ root, node, modules, prefix: prefix.path, out: out.path, project: repoRoot }, [
-    ...[...variables, 'sh', '-c', script, String(limit), nodeExe],
-    ...[...mocha, ...files.map((file) => file.replaceAll('/', '\\'))],
-  ]);
+  const code = await enter(
+    { root, node, modules, prefix: prefix.path, out: out.path, project: repoRoot },
+    [
+      ...[...variables, 'sh', '-c', script, String(limit), nodeExe],
+      ...[...mocha, ...files.map((file) => file.replaceAll('/', '\\'))],
+    ],
+  );
   const lines = join(out.path, 'lines.jsonl');
   const entries = existsSync(lines) ? entriesIn<Line>(readFileSync(lines, 'utf8')) : [];
   const counts = count(entries, major);
@@ -137,7 +154,8 @@ main()
     await undoAll();
     if (reasons.size > 0) console.log('\nSkipped:');
     for (const [reason, times] of reasons) console.log(`  ${times} × ${reason}`);
-    if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `  ${failure}`).join('\n')}`);
+    if (failures.length > 0)
+      console.log(`\nFailed:\n${failures.map((failure) => `  ${failure}`).join('\n')}`);
     console.log(`\n${summary(total)}`);
     process.exit(total.failed > 0 ? 1 : 0);
   })

@@ -1,5 +1,6 @@
 /**
- * Loaded into the Node that runs the tests under Wine. It adds two features of Windows that Wine lacks.
+ * Loaded into the Node that runs the tests under Wine. It adds two features of Windows that Wine
+ * lacks.
  *
  * - Links: Wine cannot make reparse points, but follows links made by the system beneath. Wine takes such a link for
  * a folder. So the link is removed before any recursive removal, or the removal would empty the link's target. The
@@ -25,10 +26,15 @@ function below(windowsPath) {
 
 let runs = 0;
 
-/** Runs a line in a shell of the system beneath. `start /unix` does not wait, so the line reports its own end. */
+/**
+ * Runs a line in a shell of the system beneath. `start /unix` does not wait, so the line reports
+ * its own end.
+ */
 function run(line, ...args) {
   const done = path.join(os.tmpdir(), `beneath-${process.pid}-${++runs}`);
-  spawnSync(start, ['/unix', '/bin/sh', '-c', `${line}; echo $? >"$0"`, below(done), ...args], { stdio: 'ignore' });
+  spawnSync(start, ['/unix', '/bin/sh', '-c', `${line}; echo $? >"$0"`, below(done), ...args], {
+    stdio: 'ignore',
+  });
   const limit = Date.now() + 30_000;
   let code = '';
   while (!code.endsWith('\n') && Date.now() < limit) {
@@ -37,7 +43,9 @@ function run(line, ...args) {
   }
   remove(done, { force: true });
   if (code !== '0\n')
-    throw Object.assign(new Error(`ENOTSUP: ${line} ${args.join(' ')}: ${code}`), { code: 'ENOTSUP' });
+    throw Object.assign(new Error(`ENOTSUP: ${line} ${args.join(' ')}: ${code}`), {
+      code: 'ENOTSUP',
+    });
 }
 
 function readFile(file) {
@@ -56,7 +64,8 @@ fs.symlinkSync = (target, at) => {
 fs.promises.symlink = async (...args) => fs.symlinkSync(...args);
 
 const readLink = fs.readlinkSync;
-fs.readlinkSync = (at, ...rest) => links.get(path.resolve(String(at)).toLowerCase()) ?? readLink(at, ...rest);
+fs.readlinkSync = (at, ...rest) =>
+  links.get(path.resolve(String(at)).toLowerCase()) ?? readLink(at, ...rest);
 
 /** Returns true if `at` itself was a link. Another file may have replaced it. */
 function cut(at) {

@@ -1,6 +1,7 @@
 /**
- * The processes of this Windows with their command lines and their environments at the start. It reads them from
- * memory, because Windows has no other source for environments and for parents that have ended.
+ * The processes of this Windows with their command lines and their environments at the start. It
+ * reads them from memory, because Windows has no other source for environments and for parents that
+ * have ended.
  */
 import { createRequire } from 'node:module';
 import type koffi from 'koffi';
@@ -16,13 +17,20 @@ interface WindowsProcess {
 /** Offsets in PROCESSENTRY32W, PEB and RTL_USER_PROCESS_PARAMETERS of 64-bit Windows. */
 const entry = { size: 568, pid: 8, parent: 32 } as const;
 const block = { parameters: 0x20 } as const;
-const parameters = { size: 0x3f8, commandLine: 0x70, environment: 0x80, environmentSize: 0x3f0 } as const;
+const parameters = {
+  size: 0x3f8,
+  commandLine: 0x70,
+  environment: 0x80,
+  environmentSize: 0x3f0,
+} as const;
 /** PROCESS_QUERY_INFORMATION and PROCESS_VM_READ. */
 const accessToRead = 0x0410;
 const snapshotOfProcesses = 2;
 
 type Call = (...args: unknown[]) => unknown;
-let system: Record<'snapshot' | 'first' | 'next' | 'open' | 'close' | 'exit' | 'read' | 'basics', Call> | undefined;
+let system:
+  | Record<'snapshot' | 'first' | 'next' | 'open' | 'close' | 'exit' | 'read' | 'basics', Call>
+  | undefined;
 
 function load(): NonNullable<typeof system> {
   const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
@@ -35,7 +43,13 @@ function load(): NonNullable<typeof system> {
     open: kernel.func('OpenProcess', handle, ['uint32_t', 'bool', 'uint32_t']),
     close: kernel.func('CloseHandle', 'bool', [handle]),
     exit: kernel.func('GetExitCodeProcess', 'bool', [handle, handle]),
-    read: kernel.func('ReadProcessMemory', 'bool', [handle, 'uint64_t', handle, 'uint64_t', handle]),
+    read: kernel.func('ReadProcessMemory', 'bool', [
+      handle,
+      'uint64_t',
+      handle,
+      'uint64_t',
+      handle,
+    ]),
     basics: binding
       .load('ntdll.dll')
       .func('NtQueryInformationProcess', 'int32_t', [handle, 'int', handle, 'uint32_t', handle]),
@@ -94,5 +108,8 @@ function readStart(opened: unknown): Pick<WindowsProcess, 'command' | 'environme
   const size = Number(all.readBigUInt64LE(parameters.environmentSize));
   const environment = memory(all.readBigUInt64LE(parameters.environment), Math.min(size, 1 << 20));
   if (!command || !environment) return undefined;
-  return { command: command.toString('utf16le'), environment: environment.toString('utf16le').split('\0') };
+  return {
+    command: command.toString('utf16le'),
+    environment: environment.toString('utf16le').split('\0'),
+  };
 }

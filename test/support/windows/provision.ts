@@ -1,8 +1,8 @@
 /**
- * Gets Wine, the Windows builds of Node and the packages of this project for Windows. They are ordinary downloads of
- * apt and npm and change no part of the system.
- * Wine comes from the Debian release below with all dependencies, whatever release this machine has. It is unpacked
- * into a folder that becomes its root (see enter.sh).
+ * Gets Wine, the Windows builds of Node and the packages of this project for Windows. They are
+ * ordinary downloads of apt and npm and change no part of the system. Wine comes from the Debian
+ * release below with all dependencies, whatever release this machine has. It is unpacked into a
+ * folder that becomes its root (see enter.sh).
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +31,9 @@ const npmVersion = '10.9.9';
 const run = promisify(execFile);
 
 /** Everything for a run under Wine. */
-export function provisionWindows(major: NodeMajor): Promise<Pick<Place, 'root' | 'node' | 'modules'>> {
+export function provisionWindows(
+  major: NodeMajor,
+): Promise<Pick<Place, 'root' | 'node' | 'modules'>> {
   return alone(async () => {
     const root = await ensureWine();
     const node = await ensureNode(nodeVersions[major]);
@@ -47,7 +49,10 @@ async function ensureWine(): Promise<string> {
     const download = join(folder, 'download');
     for (const at of ['state/lists/partial', 'cache/archives/partial'])
       await mkdir(join(download, at), { recursive: true });
-    await writeFile(join(download, 'sources.list'), `deb ${await debianMirror()} ${release.name} main\n`);
+    await writeFile(
+      join(download, 'sources.list'),
+      `deb ${await debianMirror()} ${release.name} main\n`,
+    );
     await writeFile(join(download, 'status'), '');
     await writeFile(
       join(download, 'apt.conf'),
@@ -55,23 +60,39 @@ async function ensureWine(): Promise<string> {
        Dir::Etc::sourcelist "${download}/sources.list"; Dir::Etc::sourceparts "-";
        APT::Sandbox::User ""; APT::Architecture "amd64"; APT::Architectures { "amd64"; }; APT::Install-Recommends "false";`,
     );
-    const env = { ...process.env, APT_CONFIG: join(download, 'apt.conf'), DEBIAN_FRONTEND: 'noninteractive' };
+    const env = {
+      ...process.env,
+      APT_CONFIG: join(download, 'apt.conf'),
+      DEBIAN_FRONTEND: 'noninteractive',
+    };
     await runToEnd('apt-get', ['update', '-qq'], { env, quiet: true });
-    await runToEnd('apt-get', ['install', '-qq', '-y', '--download-only', ...packages], { env, quiet: true });
-    const archives = readdirSync(join(download, 'cache/archives')).filter((name) => name.endsWith('.deb'));
+    await runToEnd('apt-get', ['install', '-qq', '-y', '--download-only', ...packages], {
+      env,
+      quiet: true,
+    });
+    const archives = readdirSync(join(download, 'cache/archives')).filter((name) =>
+      name.endsWith('.deb'),
+    );
     await mkdir(root);
     for (const name of archives) {
       const archive = join(download, 'cache/archives', name);
       await runToEnd('dpkg-deb', ['-x', archive, root], { quiet: true });
       // Its script makes the DLLs for Wine itself.
-      if (name.startsWith('libwine_')) await run('dpkg-deb', ['-e', archive, join(root, 'libwine')]);
+      if (name.startsWith('libwine_'))
+        await run('dpkg-deb', ['-e', archive, join(root, 'libwine')]);
     }
     await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
     await writeFile(join(root, 'etc/hosts'), '');
     for (const at of ['prefix', 'out', 'project']) await mkdir(join(root, at));
     await rm(download, { recursive: true });
     const nothing = tempFolder();
-    const place = { root, node: nothing.path, prefix: nothing.path, out: nothing.path, project: nothing.path };
+    const place = {
+      root,
+      node: nothing.path,
+      prefix: nothing.path,
+      out: nothing.path,
+      project: nothing.path,
+    };
     await enter(place, ['sh', '/libwine/postinst', 'configure']);
     await nothing.remove();
   });
@@ -84,8 +105,11 @@ async function debianMirror(): Promise<string> {
   const mirrors = async (...origin: string[]): Promise<string[]> =>
     linesOf((await run('apt-get', [...query, ...origin])).stdout);
   // The origin is known after `apt-get update`.
-  const mirror = (await mirrors('Origin: Debian'))[0] ?? (await mirrors()).find((uri) => /\/debian\/?$/.test(uri));
-  if (mirror === undefined) throw new Error('apt of this machine knows no mirror of Debian: see /etc/apt/sources.list');
+  const mirror =
+    (await mirrors('Origin: Debian'))[0] ??
+    (await mirrors()).find((uri) => /\/debian\/?$/.test(uri));
+  if (mirror === undefined)
+    throw new Error('apt of this machine knows no mirror of Debian: see /etc/apt/sources.list');
   return mirror;
 }
 
@@ -102,22 +126,40 @@ async function ensureNode(version: string): Promise<string> {
   return home;
 }
 
-/** The locked packages in the form npm installs on Windows: binaries for Windows, and `.cmd` files in `.bin`. */
+/**
+ * The locked packages in the form npm installs on Windows: binaries for Windows, and `.cmd` files
+ * in `.bin`.
+ */
 async function ensureModules(root: string, node: string): Promise<string> {
   const locked = createHash('sha256').update(readFileSync(join(repoRoot, 'package-lock.json')));
   const home = join(installs, `modules-win-x64-${locked.digest('hex').slice(0, 12)}`);
   if (existsSync(home)) return join(home, 'node_modules');
   for (const name of readdirSync(installs))
-    if (name.startsWith('modules-win-x64-')) await rm(join(installs, name), { recursive: true, force: true });
+    if (name.startsWith('modules-win-x64-'))
+      await rm(join(installs, name), { recursive: true, force: true });
   await installOnce(home, 'the packages of this project for Windows', async (folder) => {
     for (const name of ['package.json', 'package-lock.json', '.npmrc'])
       cpSync(join(repoRoot, name), join(folder, name));
-    const npmArgs = ['ci', '--os=win32', '--cpu=x64', '--ignore-scripts', '--no-audit', '--loglevel=error'];
+    const npmArgs = [
+      'ci',
+      '--os=win32',
+      '--cpu=x64',
+      '--ignore-scripts',
+      '--no-audit',
+      '--loglevel=error',
+    ];
     await npm(npmArgs, { cwd: folder, quiet: true });
     await rm(join(folder, 'node_modules/.bin'), { recursive: true });
     const prefix = await newPrefix(root, node);
     const cli = 'C:\\Program Files\\nodejs\\node_modules\\npm\\bin\\npm-cli.js';
-    const place = { root, node, prefix: prefix.path, out: prefix.path, project: folder, writable: true };
+    const place = {
+      root,
+      node,
+      prefix: prefix.path,
+      out: prefix.path,
+      project: folder,
+      writable: true,
+    };
     const code = await enter(place, [
       ...['sh', '-c', 'cd /project && exec "$0" "$@" >/out/rebuild.txt 2>&1', 'wine64'],
       ...[nodeExe, cli, 'rebuild', '--ignore-scripts', '--offline'],
@@ -129,16 +171,24 @@ async function ensureModules(root: string, node: string): Promise<string> {
 }
 
 /** A new Windows with Node on PATH, for one run. */
-export async function newPrefix(root: string, node: string): Promise<ReturnType<typeof tempFolder>> {
+export async function newPrefix(
+  root: string,
+  node: string,
+): Promise<ReturnType<typeof tempFolder>> {
   const folder = tempFolder();
   const prefix = folder.path;
   await mkdir(join(prefix, 'home'));
   const place = { root, node, prefix, out: prefix, project: prefix };
   const registry = `wine64 reg add 'HKCU\\Environment' /v PATH /d 'C:\\Program Files\\nodejs' /f`;
   const code = await enter(place, [
-    ...['sh', '-c', `{ wine64 wineboot -i && ${registry}; wineserver64 -w; } >/out/boot.txt 2>&1 </dev/null`],
+    ...[
+      'sh',
+      '-c',
+      `{ wine64 wineboot -i && ${registry}; wineserver64 -w; } >/out/boot.txt 2>&1 </dev/null`,
+    ],
   ]);
-  if (code !== 0) throw new Error(`Wine did not start:\n${await readFile(join(prefix, 'boot.txt'), 'utf8')}`);
+  if (code !== 0)
+    throw new Error(`Wine did not start:\n${await readFile(join(prefix, 'boot.txt'), 'utf8')}`);
   await mkdir(join(prefix, 'wine/drive_c/Program Files/nodejs'), { recursive: true });
   return folder;
 }

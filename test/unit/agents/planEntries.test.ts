@@ -1,4 +1,7 @@
-/** Entries for toolsets in other agents' files (G6): before, after and report of each as golden text. */
+/**
+ * Entries for toolsets in other agents' files (G6): before, after and report of each as golden
+ * text.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
@@ -16,12 +19,15 @@ import { posixPath } from '../../support/places.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/agents');
 const tokenFile = '/home/ada/.minds/endpoints/ws-0a1b2c3d.token';
-const fileOf = (agent: AgentKind, folders: AgentFolders): string | undefined => agents[agent].place(folders)?.file;
+const fileOf = (agent: AgentKind, folders: AgentFolders): string | undefined =>
+  agents[agent].place(folders)?.file;
 /** The file in the home folder, with the same path on every system. */
 const homeLauncher: Launcher = { command: 'node', args: ['/home/ada/.minds/bin/mcp-toolsets.js'] };
 const folderLauncher = launcherFor('claude-code', '/home/ada');
-const packageLauncher = (version: string): Launcher => launcherFor('claude-code', '/home/ada', version);
-const launcherOf = (agent: AgentKind): Launcher => (agents[agent].isOfFolder ? folderLauncher : homeLauncher);
+const packageLauncher = (version: string): Launcher =>
+  launcherFor('claude-code', '/home/ada', version);
+const launcherOf = (agent: AgentKind): Launcher =>
+  agents[agent].isOfFolder ? folderLauncher : homeLauncher;
 /** The words of a launcher in JSON. */
 const words = (launcher: Launcher): string => JSON.stringify(launcher.args).slice(1, -1);
 const files: Record<AgentKind, string> = {
@@ -41,7 +47,12 @@ const files: Record<AgentKind, string> = {
 
 function plan(agent: AgentKind, text: string | undefined, changes: object = {}): EntriesPlan {
   const request = { agent, text, label: files[agent], folder: '/ws', tokenFile };
-  return planEntries({ ...request, toolsets: ['files', 'mcp_admin'], launcher: launcherOf(agent), ...changes });
+  return planEntries({
+    ...request,
+    toolsets: ['files', 'mcp_admin'],
+    launcher: launcherOf(agent),
+    ...changes,
+  });
 }
 
 function planned(...given: Parameters<typeof plan>): Extract<EntriesPlan, { kind: 'planned' }> {
@@ -66,7 +77,10 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
     'cursor',
     '{\r\n  // by hand\r\n  "mcpServers": {\r\n    /* one */ "one": { "url": "https://example.com" } // last\r\n  },\r\n  "other": [1, 2]\r\n}',
   ],
-  'cline, everything on one line': ['cline', '{"mcpServers":{"a":{"command":"x","disabled":true}}}'],
+  'cline, everything on one line': [
+    'cline',
+    '{"mcpServers":{"a":{"command":"x","disabled":true}}}',
+  ],
   'cline, the form with an address and a header': [
     'cline',
     '{\n  "mcpServers": {\n    "files": {\n      "url": "http://127.0.0.1:9/mcp/files",\n      "headers": { "X-Y": "z" },\n      "disabled": true\n    }\n  }\n}\n',
@@ -100,7 +114,10 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
     'continue',
     `mcpServers:\n  - name: mine\n    command: /old/node\n    args: [/old/cli.js, connect, -C, /ws, files]\n    connectionTimeout: 9000\n  - { name: other, command: x } # kept\n`,
   ],
-  'continue, a list in flow style': ['continue', `{ "mcpServers": [{ "name": "other", "command": "x" }] }\n`],
+  'continue, a list in flow style': [
+    'continue',
+    `{ "mcpServers": [{ "name": "other", "command": "x" }] }\n`,
+  ],
   'windsurf, no file': ['windsurf', undefined],
   'antigravity, no file': ['antigravity', undefined],
   'codex, comments and other tables': [
@@ -118,12 +135,17 @@ describe('entries for other agents', () => {
     for (const launcher of [launcherOf(agent), packageLauncher('1.2.3')]) {
       it(`${agent}, ${launcher.command}: import skips entries of ours and reads the others in the file (C6)`, () => {
         const { form, container } = agents[agent];
-        const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, { launcher });
+        const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, {
+          launcher,
+        });
         const url = 'http://127.0.0.1:7427/mcp/other';
         const text = {
           toml: `${after}\n[mcp_servers.other]\nurl = "${url}"\n`,
           yaml: `${after}  - name: other\n    url: ${url}\n`,
-          json: after.replace(`"${container}": {`, `"${container}": { "other": { "type": "remote", "url": "${url}" },`),
+          json: after.replace(
+            `"${container}": {`,
+            `"${container}": { "other": { "type": "remote", "url": "${url}" },`,
+          ),
         }[form];
         const home = '/home/ada';
         const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
@@ -133,15 +155,25 @@ describe('entries for other agents', () => {
           found.servers.map(({ id, entry }) => [id, entry.url]),
           [['other', url]],
         );
-        assert.equal(found.notes.filter(({ message }) => message.includes('MCP Toolsets itself')).length, 2);
+        assert.equal(
+          found.notes.filter(({ message }) => message.includes('MCP Toolsets itself')).length,
+          2,
+        );
       });
 
       it(`${agent}, ${launcher.command}: the file is the same on every machine, and names neither port nor token`, () => {
         const before = agents[agent].form === 'yaml' ? 'models: []\n' : undefined;
         const one = planned(agent, before, { launcher }).after;
-        const other = planned(agent, before, { launcher, folder: '/of/bob', tokenFile: '/home/bob/x.token' }).after;
+        const other = planned(agent, before, {
+          launcher,
+          folder: '/of/bob',
+          tokenFile: '/home/bob/x.token',
+        }).after;
         assert.equal(one === other, agents[agent].isOfFolder);
-        assert.doesNotMatch(one, agents[agent].isOfFolder ? /127\.0\.0\.1|token|\/home\//i : /127\.0\.0\.1|token/i);
+        assert.doesNotMatch(
+          one,
+          agents[agent].isOfFolder ? /127\.0\.0\.1|token|\/home\//i : /127\.0\.0\.1|token/i,
+        );
       });
     }
 
@@ -167,7 +199,9 @@ describe('entries for other agents', () => {
       const { after, report, entries } = planned(agent, text, changes);
       const section = (title: string, body: string): string =>
         `--- ${title}\n${body.replaceAll('\r\n', '␍\n').replaceAll('\t', '→')}\n`;
-      const told = entries.map((entry) => `${entry.id} as ${entry.name}: ${entry.change}`).join('\n');
+      const told = entries
+        .map((entry) => `${entry.id} as ${entry.name}: ${entry.change}`)
+        .join('\n');
       const all = [
         section('before', text ?? ''),
         section('after', after),
@@ -186,11 +220,19 @@ describe('entries for other agents', () => {
   }
 
   it('an entry for another target stays, also under the second name', () => {
-    const held = { files: { url: 'https://example.com/mcp/files' }, 'files-toolset': { command: 'x' } };
-    const { entries, after } = planned('qwen-code', JSON.stringify({ mcpServers: held }), { toolsets: ['files'] });
+    const held = {
+      files: { url: 'https://example.com/mcp/files' },
+      'files-toolset': { command: 'x' },
+    };
+    const { entries, after } = planned('qwen-code', JSON.stringify({ mcpServers: held }), {
+      toolsets: ['files'],
+    });
     assert.deepEqual(entries, [{ id: 'files', name: 'files-toolset-2', change: 'added' }]);
     const { mcpServers } = JSON.parse(after) as { mcpServers: Record<string, unknown> };
-    assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
+    assert.deepEqual(
+      { ...mcpServers, 'files-toolset-2': undefined },
+      { ...held, 'files-toolset-2': undefined },
+    );
   });
 
   it('an entry with a foreign credential has another target, whatever its address', () => {
@@ -204,7 +246,10 @@ describe('entries for other agents', () => {
     for (const [agent, entry] of foreign) {
       const text = JSON.stringify({ mcpServers: { hub: entry } });
       const { after, entries } = planned(agent, text, { toolsets: ['files'] });
-      assert.deepEqual((JSON.parse(after) as { mcpServers: { hub: unknown } }).mcpServers.hub, entry);
+      assert.deepEqual(
+        (JSON.parse(after) as { mcpServers: { hub: unknown } }).mcpServers.hub,
+        entry,
+      );
       assert.equal(entries[0]?.change, 'added');
     }
     for (const text of [
@@ -214,8 +259,13 @@ describe('entries for other agents', () => {
     ]) {
       assert.ok(planned('codex', text, { toolsets: ['files'] }).after.startsWith(text));
     }
-    const ours = { httpUrl: url, headers: { Authorization: 'Bearer $MCP_TOOLSETS_TOKEN', 'X-Mine': 'x' } };
-    const kept = planned('gemini-cli', JSON.stringify({ mcpServers: { hub: ours } }), { toolsets: ['files'] });
+    const ours = {
+      httpUrl: url,
+      headers: { Authorization: 'Bearer $MCP_TOOLSETS_TOKEN', 'X-Mine': 'x' },
+    };
+    const kept = planned('gemini-cli', JSON.stringify({ mcpServers: { hub: ours } }), {
+      toolsets: ['files'],
+    });
     assert.equal(kept.entries[0]?.change, 'updated');
   });
 
@@ -247,12 +297,22 @@ describe('entries for other agents', () => {
     const own = { toolsets: ['files'] };
     const json = (entry: object): string =>
       `{ "mcpServers": { // one\n"files": ${JSON.stringify(entry)} /* two */ } }\n`;
-    const { after } = planned('claude-code', json({ type: 'http', url, headers: { 'X-Y': 'z' }, disabled: true }), own);
-    const [, entry = ''] = /^\{ "mcpServers": \{ \/\/ one\n"files": ([^]*) \/\* two \*\/ \} \}\n$/.exec(after) ?? [];
+    const { after } = planned(
+      'claude-code',
+      json({ type: 'http', url, headers: { 'X-Y': 'z' }, disabled: true }),
+      own,
+    );
+    const [, entry = ''] =
+      /^\{ "mcpServers": \{ \/\/ one\n"files": ([^]*) \/\* two \*\/ \} \}\n$/.exec(after) ?? [];
     const args = [...folderLauncher.args, 'connect', 'files'];
     assert.deepEqual(JSON.parse(entry), { type: 'stdio', disabled: true, command: 'node', args });
-    const yaml = (item: string): string => `# one\nmcpServers:\n  - name: a # two\n${item}    # three\nmodels: []\n`;
-    const list = planned('continue', yaml(`  - name: files\n    url: ${url}\n    connectionTimeout: 9\n`), own).after;
+    const yaml = (item: string): string =>
+      `# one\nmcpServers:\n  - name: a # two\n${item}    # three\nmodels: []\n`;
+    const list = planned(
+      'continue',
+      yaml(`  - name: files\n    url: ${url}\n    connectionTimeout: 9\n`),
+      own,
+    ).after;
     assert.equal(
       list,
       yaml(
@@ -298,7 +358,8 @@ describe('entries for other agents', () => {
       assert.equal(planned('continue', text, { toolsets: ['files'] }).after, expected);
     }
     for (const agent of ['claude-code', 'cursor'] as const) {
-      const text = (value: string): string => `{\n  "mcpServers": ${value}, // mine\n  "other": 1\n}\n`;
+      const text = (value: string): string =>
+        `{\n  "mcpServers": ${value}, // mine\n  "other": 1\n}\n`;
       assert.equal(planned(agent, text('null')).after, planned(agent, text('{}')).after);
     }
   });
@@ -306,7 +367,9 @@ describe('entries for other agents', () => {
   it('an entry of an earlier version is recognised by the name of the token file', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${tokenFile}`;
     const text = JSON.stringify({
-      mcpServers: { mine: { type: 'http', url: 'http://127.0.0.1:7427/mcp/files', headersHelper: helper } },
+      mcpServers: {
+        mine: { type: 'http', url: 'http://127.0.0.1:7427/mcp/files', headersHelper: helper },
+      },
     });
     const { entries } = planned('claude-code', text, { toolsets: ['files'] });
     assert.deepEqual(entries, [{ id: 'files', name: 'mine', change: 'updated' }]);
@@ -317,7 +380,10 @@ describe('entries for other agents', () => {
       for (const agent of Object.keys(files) as AgentKind[]) {
         const { form } = agents[agent];
         const beside = form === 'yaml' ? 'mcpServers:\n  - { name: other, command: x }\n' : '';
-        const first = planned(agent, beside, { toolsets: ['files'], launcher: packageLauncher('0.0.1') }).after;
+        const first = planned(agent, beside, {
+          toolsets: ['files'],
+          launcher: packageLauncher('0.0.1'),
+        }).after;
         const renamed =
           form === 'toml'
             ? first.replace('.files]', `.${JSON.stringify(name)}]`)
@@ -357,7 +423,9 @@ describe('entries for other agents', () => {
     const own = `${text}\r\n[mcp_servers.files] # ours\r\nargs = ["mcp-toolsets@1", "connect", "files"] # here\n# last\r\n`;
     const there = planned('codex', own).after;
     assert.ok(
-      there.startsWith(`${text}\r\n[mcp_servers.files] # ours\r\ncommand = "node"\r\nstartup_timeout_sec = 60\r\n`),
+      there.startsWith(
+        `${text}\r\n[mcp_servers.files] # ours\r\ncommand = "node"\r\nstartup_timeout_sec = 60\r\n`,
+      ),
       JSON.stringify(there),
     );
     assert.ok(there.includes('"connect","files"] # here\n# last\r\n'), JSON.stringify(there));
@@ -389,7 +457,11 @@ describe('entries for other agents', () => {
     ['continue', 'mcpServers: { a: { command: x } }', /`mcpServers` is not a list of servers/],
     ['continue', 'mcpServers: [{ command: x }]', /`mcpServers` is not a list of servers/],
     ['codex', 'a = ', /it is not TOML in line 1/],
-    ['codex', 'mcp_servers = { a = { command = "x" } }\n', /cannot be changed without touching other parts/],
+    [
+      'codex',
+      'mcp_servers = { a = { command = "x" } }\n',
+      /cannot be changed without touching other parts/,
+    ],
     [
       'codex',
       'mcp_servers.files.url = "http://127.0.0.1:9/mcp/files"\n',
@@ -406,7 +478,9 @@ describe('entries for other agents', () => {
     const around = { folder: '/ws', home: '/home/ada' };
     assert.deepEqual(
       Object.keys(agents).map((kind) =>
-        posixPath(fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }) ?? ''),
+        posixPath(
+          fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }) ?? '',
+        ),
       ),
       [
         '/ws/.mcp.json',
@@ -424,7 +498,13 @@ describe('entries for other agents', () => {
       ],
     );
     assert.equal(fileOf('cursor', { ...around, folder: undefined }), undefined);
-    assert.equal(posixPath(fileOf('kilo', { ...around, configHome: '/c' }) ?? ''), '/c/kilo/kilo.json');
-    assert.equal(posixPath(fileOf('cline', around) ?? ''), '/home/ada/.cline/data/settings/cline_mcp_settings.json');
+    assert.equal(
+      posixPath(fileOf('kilo', { ...around, configHome: '/c' }) ?? ''),
+      '/c/kilo/kilo.json',
+    );
+    assert.equal(
+      posixPath(fileOf('cline', around) ?? ''),
+      '/home/ada/.cline/data/settings/cline_mcp_settings.json',
+    );
   });
 });

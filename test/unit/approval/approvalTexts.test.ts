@@ -28,8 +28,12 @@ const label = (path: string): string => path.replace('/folder/', '');
 
 describe('question (S1)', () => {
   it('one question names all servers and their files', () => {
-    assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
-    const edited = 'The MCP server “a” of .minds/mcp.yaml has changed since you approved it, and wants to start.';
+    assert.equal(
+      question([fresh('a')], label),
+      'The MCP server “a” of .minds/mcp.yaml wants to start.',
+    );
+    const edited =
+      'The MCP server “a” of .minds/mcp.yaml has changed since you approved it, and wants to start.';
     assert.equal(question([changed('a')], label), edited);
     assert.equal(
       question([{ ...changed('a'), isServed: true }], label),
@@ -68,22 +72,36 @@ describe('review (S1)', () => {
     });
     const one = `12345678${'a'.repeat(56)}`;
     const other = `12345678${'b'.repeat(56)}`;
-    const alone = (shown: LaunchDescription): string => reviewTexts([{ launch: shown, before: undefined }], label).now;
+    const alone = (shown: LaunchDescription): string =>
+      reviewTexts([{ launch: shown, before: undefined }], label).now;
     assert.notEqual(alone(masked(one)), alone(masked(other)), 'eight digits are the same');
-    const { now, before = '' } = reviewTexts([{ launch: masked(other, one), before: masked(one, one) }], label);
+    const { now, before = '' } = reviewTexts(
+      [{ launch: masked(other, one), before: masked(one, one) }],
+      label,
+    );
     assert.equal(now.replace(/\n {2}… /g, '').match(/masked, changed/g)?.length, 1);
     assert.match(now.replace(/\n {2}… /g, ''), /\(masked, changed, digest 12345678b{56}\)/);
     assert.doesNotMatch(before, /changed/);
-    const swapped = reviewTexts([{ launch: masked(other, one), before: masked(one, other) }], label);
+    const swapped = reviewTexts(
+      [{ launch: masked(other, one), before: masked(one, other) }],
+      label,
+    );
     assert.equal(swapped.now.replace(/\n {2}… /g, '').match(/masked, changed/g)?.length, 2);
     const added = reviewTexts([{ launch: masked(one, other), before: masked(one) }], label);
-    assert.doesNotMatch(added.now.replace(/\n {2}… /g, ''), /changed/, 'what is new is no changed value');
+    assert.doesNotMatch(
+      added.now.replace(/\n {2}… /g, ''),
+      /changed/,
+      'what is new is no changed value',
+    );
   });
 
   it('a long value continues on further lines, which nothing else begins like', () => {
     const value = `${'x'.repeat(250)}… evil`;
     const fresh = reviewTexts([{ launch: launch('a', value), before: undefined }], label).now;
-    const compared = reviewTexts([{ launch: launch('a', value), before: launch('a', 'b') }], label).now;
+    const compared = reviewTexts(
+      [{ launch: launch('a', value), before: launch('a', 'b') }],
+      label,
+    ).now;
     for (const [text, width] of [
       [fresh, pageWidth],
       [compared, halfWidth],
@@ -94,7 +112,10 @@ describe('review (S1)', () => {
       );
       assert.ok(text.replace(/\n {2}… /g, '').includes(`  argument     ${value}\n`));
     }
-    const wide = reviewTexts([{ launch: launch('a', '漢'.repeat(100)), before: undefined }], label).now;
+    const wide = reviewTexts(
+      [{ launch: launch('a', '漢'.repeat(100)), before: undefined }],
+      label,
+    ).now;
     assert.ok(Math.max(...[...wide.matchAll(/漢+/g)].map(([run]) => run.length)) <= pageWidth / 2);
   });
 
@@ -110,10 +131,10 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000ffff)   ← changed',
     );
     const other = (...args: string[]): string | undefined =>
-      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
-        /\n.*masked.*/,
-        '',
-      );
+      dialogDetail({
+        launch: launch('a', ...args),
+        before: launch('a', 'x', '--read-only'),
+      })?.replace(/\n.*masked.*/, '');
     assert.equal(other('x'), undefined, 'what is gone has no line that could be marked');
     assert.equal(other('x', '--read-only', 'y'), undefined);
     assert.equal(
@@ -121,8 +142,14 @@ describe('review (S1)', () => {
       'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
       'another order',
     );
-    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
-    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+    assert.equal(
+      dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }),
+      undefined,
+    );
+    assert.equal(
+      dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }),
+      undefined,
+    );
   });
 });
 
@@ -133,7 +160,15 @@ describe('command that approves a server (S1i)', () => {
   });
 
   posixIt('cmd.exe has other quotes')('a command quotes a folder for a shell', () => {
-    for (const folder of ['/ws/my app', '/ws/$(touch x)', '/ws/`x`', `/ws/it's`, '/ws/a;b', '/ws/"x"', '/~']) {
+    for (const folder of [
+      '/ws/my app',
+      '/ws/$(touch x)',
+      '/ws/`x`',
+      `/ws/it's`,
+      '/ws/a;b',
+      '/ws/"x"',
+      '/~',
+    ]) {
       const words = approveCommand('a', folder).replace('mcp-toolsets approve', 'printf %s,');
       assert.equal(execFileSync('/bin/sh', ['-c', words], { encoding: 'utf8' }), `a,-C,${folder},`);
     }

@@ -44,7 +44,8 @@ const signingIn =
   "{ transport: streamable_http, url: 'https://h/', oauth: { grant: client_credentials, issuer: 'https://a.example', clientId: one, clientSecret: literal-secret-6, scopes: [read] } }";
 const signedInBefore =
   "{ transport: streamable_http, url: 'https://h/', oauth: { clientId: one, redirectPort: 4001 } }";
-const toAddress = "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
+const toAddress =
+  "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
 
 describe('fingerprint of a launch (S1)', () => {
   it('programs of the workspace are part of the launch, with their paths in the review (S1n)', () => {
@@ -55,7 +56,12 @@ describe('fingerprint of a launch (S1)', () => {
       one.parts.filter(({ label }) => label === 'program').map(({ shown }) => shown),
       ['/ws/node_modules/.bin/node'],
     );
-    const all = [plain, one, withPrograms('/ws/bin/node'), withPrograms('/ws/node_modules/.bin/node', '/ws/x')];
+    const all = [
+      plain,
+      one,
+      withPrograms('/ws/bin/node'),
+      withPrograms('/ws/node_modules/.bin/node', '/ws/x'),
+    ];
     assert.equal(new Set(all.map(({ fingerprint }) => fingerprint)).size, all.length);
     assert.equal(withPrograms().fingerprint, plain.fingerprint);
   });
@@ -75,7 +81,12 @@ describe('fingerprint of a launch (S1)', () => {
     ['one name less in env', stdio, 'API_TOKEN: literal-secret-2, ', ''],
     ['another variable behind a name, though of the same value', stdio, 'env: TOKEN', 'env: OTHER'],
     ['a variable in place of a literal', stdio, 'literal-secret-2', '{ env: TOKEN }'],
-    ['a literal in place of a variable, though of the same value', stdio, '{ env: TOKEN }', 'host-secret-1'],
+    [
+      'a literal in place of a variable, though of the same value',
+      stdio,
+      '{ env: TOKEN }',
+      'host-secret-1',
+    ],
     ['another transport', stdio, stdio, http],
     ['another host', http, 'example.com', 'example.org'],
     ['another path', http, '/mcp', '/mcp2'],
@@ -111,7 +122,12 @@ describe('fingerprint of a launch (S1)', () => {
     ['another argument of a program', byProgram, 'item/a', 'item/b'],
     ['another secret among the arguments of a program', byProgram, 'abcdefgh1', 'abcdefgh2'],
     ['two arguments of a program joined to one', byProgram, 'op, read', "'op, read'"],
-    ['an argument of a program in place of the text behind it', byProgram, "], suffix: ' x y'", ", ' x y']"],
+    [
+      'an argument of a program in place of the text behind it',
+      byProgram,
+      "], suffix: ' x y'",
+      ", ' x y']",
+    ],
     ['another client that signs in', signingIn, 'clientId: one', 'clientId: two'],
     ['another secret of that client', signingIn, 'literal-secret-6', 'literal-secret-7'],
     ['a variable in place of that secret', signingIn, 'literal-secret-6', '{ env: TOKEN }'],
@@ -131,13 +147,17 @@ describe('fingerprint of a launch (S1)', () => {
   }
 
   it('a fingerprint changes with the credentials of an address, and with a secret in its query', () => {
-    const at = (url: string): string => describe1(`{ transport: streamable_http, url: '${url}' }`).fingerprint;
+    const at = (url: string): string =>
+      describe1(`{ transport: streamable_http, url: '${url}' }`).fingerprint;
     assert.notEqual(at('https://u:secret-aaaa@h/'), at('https://u:secret-bbbb@h/'));
     assert.notEqual(at('https://h/?token=secret-aaaa'), at('https://h/?token=secret-bbbb'));
   });
 
   it('a fingerprint changes with the file, the id and the session id', () => {
-    assert.notEqual(describe1(stdio, '/other/.minds/mcp.yaml').fingerprint, describe1(stdio).fingerprint);
+    assert.notEqual(
+      describe1(stdio, '/other/.minds/mcp.yaml').fingerprint,
+      describe1(stdio).fingerprint,
+    );
     const renamed = `version: 1\nservers:\n  demo2: ${stdio}\n`;
     assert.notEqual(describe1(renamed).fingerprint, describe1(stdio).fingerprint);
     const session = (id: string): string =>
@@ -155,7 +175,10 @@ describe('fingerprint of a launch (S1)', () => {
   ];
   for (const [what, entry, added] of harmless) {
     it(`a fingerprint does not change with ${what}`, () => {
-      assert.equal(describe1(entry.replace('{ ', `{ ${added}`)).fingerprint, describe1(entry).fingerprint);
+      assert.equal(
+        describe1(entry.replace('{ ', `{ ${added}`)).fingerprint,
+        describe1(entry).fingerprint,
+      );
     });
   }
 
@@ -185,7 +208,8 @@ servers:
 
 describe('variables of a file in a launch (C2, S1a)', () => {
   const entry = '{ transport: stdio, command: a, envFile: .env }';
-  const given = (text: string, of = entry): LaunchDescription => describe1(of, undefined, env, text);
+  const given = (text: string, of = entry): LaunchDescription =>
+    describe1(of, undefined, env, text);
   const usual =
     'MODE=ci\nNODE_OPTIONS=--require ./a.js\nPASSWORD_COMMAND=op\nAPI_TOKEN=literal-secret-1\nDB=postgres://me:literal-secret-2@h/db';
 
@@ -234,14 +258,22 @@ describe('variables of a file in a launch (C2, S1a)', () => {
   });
 
   it('whole digests distinguish masked values, and hold no secret', () => {
-    const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(({ label }) => label === 'env file');
+    const [, part] = given('REQUEST=Authorization: Bearer abcdefgh1').parts.filter(
+      ({ label }) => label === 'env file',
+    );
     assert.equal(part?.shown, 'REQUEST = "Authorization: Bearer •••"');
     assert.match(part?.digest ?? '', /^[0-9a-f]{64}$/);
   });
 
   it('another file makes another launch', () => {
-    assert.notEqual(given(usual, entry.replace('.env', 'b.env')).fingerprint, given(usual).fingerprint);
-    assert.notEqual(given('', entry.replace(', envFile: .env', '')).fingerprint, given('').fingerprint);
+    assert.notEqual(
+      given(usual, entry.replace('.env', 'b.env')).fingerprint,
+      given(usual).fingerprint,
+    );
+    assert.notEqual(
+      given('', entry.replace(', envFile: .env', '')).fingerprint,
+      given('').fingerprint,
+    );
   });
 
   it('another secret, another order, and a variable that env has too make no other launch', () => {
@@ -281,8 +313,12 @@ describe('description of a launch', () => {
   });
 
   it('a description shows the text around a reference in arguments and addresses, and masks only secrets of it', () => {
-    const part = (entry: string, index: number): string | undefined => describe1(entry).parts[index]?.shown;
-    assert.equal(part(referring, 2), '"--token=" and the variable TOKEN and "; x", or "d" if that is not set');
+    const part = (entry: string, index: number): string | undefined =>
+      describe1(entry).parts[index]?.shown;
+    assert.equal(
+      part(referring, 2),
+      '"--token=" and the variable TOKEN and "; x", or "d" if that is not set',
+    );
     assert.equal(part(toAddress, 1), '"https://example.com/?key=" and the variable TOKEN');
     const withUser = toAddress.replace('https://', 'https://me:hunter22@');
     assert.doesNotMatch(JSON.stringify(describe1(withUser)), /hunter22|host-secret/);
@@ -302,34 +338,54 @@ describe('description of a launch', () => {
 
   it('a description shows the whole program of a value command, and masks only its secrets', () => {
     const [, , , part] = describe1(byProgram).parts;
-    assert.equal(part?.shown, 'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"');
+    assert.equal(
+      part?.shown,
+      'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"',
+    );
     const inOption = byProgram.replace('--token, ', '--token=');
     const masked = describe1(inOption).parts[3];
-    assert.equal(masked?.shown, 'T = the output of [op, read, --token=•••, op://item/a] and " x y"');
+    assert.equal(
+      masked?.shown,
+      'T = the output of [op, read, --token=•••, op://item/a] and " x y"',
+    );
     assert.notEqual(masked?.digest, undefined);
-    const script = "{ transport: stdio, command: a, args: [{ command: [sh, -c, 'token=abcdefgh1 ./evil.sh'] }] }";
-    assert.equal(describe1(script).parts[2]?.shown, 'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]');
+    const script =
+      "{ transport: stdio, command: a, args: [{ command: [sh, -c, 'token=abcdefgh1 ./evil.sh'] }] }";
+    assert.equal(
+      describe1(script).parts[2]?.shown,
+      'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]',
+    );
   });
 
   it('a description shows the variables by which a value decides what runs', () => {
-    assert.match(shown("{ transport: stdio, command: a, env: { NODE_OPTIONS: '--require ./evil.js' } }"), /evil\.js/);
-    assert.match(shown('{ transport: stdio, command: a, env: { LD_PRELOAD: ./evil.so } }'), /evil\.so/);
+    assert.match(
+      shown("{ transport: stdio, command: a, env: { NODE_OPTIONS: '--require ./evil.js' } }"),
+      /evil\.js/,
+    );
+    assert.match(
+      shown('{ transport: stdio, command: a, env: { LD_PRELOAD: ./evil.so } }'),
+      /evil\.so/,
+    );
   });
 
   it('a description hides no shell syntax behind a likely secret', () => {
-    const argument = 'curl http://h/?token=abc;rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/';
+    const argument =
+      'curl http://h/?token=abc;rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/';
     assert.equal(
-      describe1(`{ transport: stdio, command: sh, args: ['-c', '${argument}'] }`).parts[3]?.shown.includes(
-        ';rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/',
-      ),
+      describe1(
+        `{ transport: stdio, command: sh, args: ['-c', '${argument}'] }`,
+      ).parts[3]?.shown.includes(';rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/'),
       true,
     );
   });
 
   const environment = (name: string, value: string): string | undefined =>
-    describe1(JSON.stringify({ transport: 'stdio', command: 'a', env: { [name]: value } })).parts.at(-1)?.shown;
+    describe1(
+      JSON.stringify({ transport: 'stdio', command: 'a', env: { [name]: value } }),
+    ).parts.at(-1)?.shown;
   const argument = (...args: string[]): string | undefined =>
-    describe1(JSON.stringify({ transport: 'stdio', command: 'sh', args })).parts[1 + args.length]?.shown;
+    describe1(JSON.stringify({ transport: 'stdio', command: 'sh', args })).parts[1 + args.length]
+      ?.shown;
 
   for (const [name, value] of [
     ['NODE_OPTIONS', '--require ./evil.js --token=abcdefgh1234'],
@@ -368,17 +424,35 @@ describe('description of a launch', () => {
   });
 
   it('a description masks neither the program nor its folder', () => {
-    const entry = JSON.stringify({ transport: 'stdio', command: './token=evil1', cwd: '/ws/token=evil2' });
+    const entry = JSON.stringify({
+      transport: 'stdio',
+      command: './token=evil1',
+      cwd: '/ws/token=evil2',
+    });
     assert.deepEqual(
-      describe1(entry).parts.map(({ shown: text }) => text.replace(/^[A-Z]:/, '').replaceAll('\\', '/')),
+      describe1(entry).parts.map(({ shown: text }) =>
+        text.replace(/^[A-Z]:/, '').replaceAll('\\', '/'),
+      ),
       ['stdio', './token=evil1', '/ws/token=evil2'],
     );
   });
 
-  for (const name of ['tools', 'my tools', 'a\u200bb', 'a    b', 'a\nb', 'a\\b', '"', 'token=abcdef'])
+  for (const name of [
+    'tools',
+    'my tools',
+    'a\u200bb',
+    'a    b',
+    'a\nb',
+    'a\\b',
+    '"',
+    'token=abcdef',
+  ])
     it(`a description shows the folder as it is: ${JSON.stringify(name)}`, () => {
       const cwd = path.resolve('/ws', name);
-      assert.equal(describe1(JSON.stringify({ transport: 'stdio', command: 'a', cwd })).directory, cwd);
+      assert.equal(
+        describe1(JSON.stringify({ transport: 'stdio', command: 'a', cwd })).directory,
+        cwd,
+      );
     });
 
   for (const words of [
@@ -393,8 +467,14 @@ describe('description of a launch', () => {
     });
 
   it('a description masks nothing of a script', () => {
-    assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
-    assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
+    assert.equal(
+      argument('-c', 'authorization=bearer ./evil.sh'),
+      '"authorization=bearer ./evil.sh"',
+    );
+    assert.equal(
+      argument('-c', 'authorization=bearer evilprogram1'),
+      '"authorization=bearer evilprogram1"',
+    );
   });
 
   it('a description pushes nothing out of sight, and no value looks like our mask', () => {
@@ -405,7 +485,9 @@ describe('description of a launch', () => {
   });
 
   it('a description escapes invisible characters', () => {
-    const [, , argument] = describe1('{ transport: stdio, command: a, args: ["x\\u202Etxt\\u200B\\n"] }').parts;
+    const [, , argument] = describe1(
+      '{ transport: stdio, command: a, args: ["x\\u202Etxt\\u200B\\n"] }',
+    ).parts;
     assert.equal(argument?.shown, '"x\\u{202e}txt\\u{200b}\\n"');
   });
 });

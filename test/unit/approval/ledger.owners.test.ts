@@ -1,6 +1,14 @@
 /** Approvals of folders that another user owns (S1h). */
 import assert from 'node:assert/strict';
-import { chownSync, lchownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
@@ -8,7 +16,10 @@ import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { itNotHere } from '../../support/notHere.js';
 
-const asRootIt = itNotHere(process.getuid?.() !== 0, 'Only root can give a folder to another user.');
+const asRootIt = itNotHere(
+  process.getuid?.() !== 0,
+  'Only root can give a folder to another user.',
+);
 /** The user `nobody` of most systems. */
 const another = 65534;
 
@@ -18,7 +29,10 @@ describe('approvals and the owner of a folder (S1h)', () => {
 
   beforeEach(() => {
     store = new MemoryApprovals();
-    folder = path.join(realpathSync.native(mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-owner-'))), 'project');
+    folder = path.join(
+      realpathSync.native(mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-owner-'))),
+      'project',
+    );
     mkdirSync(path.join(folder, '.minds'), { recursive: true });
   });
   afterEach(() => rmSync(path.dirname(folder), { recursive: true }));
@@ -74,12 +88,15 @@ describe('approvals and the owner of a folder (S1h)', () => {
     assert.equal((await open()).judge(launch('1')), 'pending');
   });
 
-  asRootIt('a server of the person in a folder of another user of the workspace waits', async () => {
-    const deps = { isUsersOwn: () => true, isInWorkspace: () => true };
-    const own = { ...launch('1'), directory: folder };
-    await (await open(deps)).approve([own]);
-    assert.equal((await open(deps)).judge(own), 'approved');
-    chownSync(folder, another, another);
-    assert.equal((await open(deps)).judge(own), 'pending');
-  });
+  asRootIt(
+    'a server of the person in a folder of another user of the workspace waits',
+    async () => {
+      const deps = { isUsersOwn: () => true, isInWorkspace: () => true };
+      const own = { ...launch('1'), directory: folder };
+      await (await open(deps)).approve([own]);
+      assert.equal((await open(deps)).judge(own), 'approved');
+      chownSync(folder, another, another);
+      assert.equal((await open(deps)).judge(own), 'pending');
+    },
+  );
 });

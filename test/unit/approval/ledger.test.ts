@@ -3,7 +3,11 @@ import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { ApprovalLedger, type ApprovedServer } from '../../../src/core/approval/ledger.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 
-function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.yaml'): LaunchDescription {
+function launch(
+  server: string,
+  fingerprint: string,
+  source = '/ws/.minds/mcp.yaml',
+): LaunchDescription {
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
 
@@ -58,7 +62,12 @@ describe('approval ledger (S1)', () => {
     const revoked = { server: 'a', source: '/ws/.minds/mcp.yaml' };
     await ledger.revoke(revoked);
     assert.deepEqual(forgotten, [revoked]);
-    const judged = [launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other/.minds/mcp.yaml')];
+    const judged = [
+      launch('a', '1'),
+      launch('a', '2'),
+      launch('b', '3'),
+      launch('a', '4', '/other/.minds/mcp.yaml'),
+    ];
     for (const each of [ledger, await open()]) {
       assert.deepEqual(
         judged.map((launch) => each.judge(launch)),
@@ -77,7 +86,11 @@ describe('approval ledger (S1)', () => {
 
   it(`servers of the user’s own file need no question, and all others do`, () => {
     const own = '/home/me/.minds/mcp.yaml';
-    const ledger = new ApprovalLedger({ store, asks: () => asks, isUsersOwn: (file) => file === own });
+    const ledger = new ApprovalLedger({
+      store,
+      asks: () => asks,
+      isUsersOwn: (file) => file === own,
+    });
     assert.equal(ledger.judge(launch('a', '1', own)), 'notAsked');
     for (const source of ['/ws/.minds/mcp.yaml', '/ws/.mcprc', `/ws${own}`]) {
       assert.equal(ledger.judge(launch('a', '1', source)), 'pending');
@@ -119,7 +132,10 @@ describe('approval ledger (S1)', () => {
     two.onDidChange(() => heard++);
     await one.approve([launch('a', '1')]);
     await two.approve([launch('b', '2')]);
-    assert.deepEqual([two.judge(launch('a', '1')), one.judge(launch('b', '2'))], ['approved', 'approved']);
+    assert.deepEqual(
+      [two.judge(launch('a', '1')), one.judge(launch('b', '2'))],
+      ['approved', 'approved'],
+    );
     await one.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
     assert.equal(two.judge(launch('a', '1')), 'pending');
     assert.ok(heard >= 2);
@@ -149,9 +165,15 @@ describe('approval ledger (S1)', () => {
     });
     store = new MemoryApprovals(JSON.stringify(planted));
     const ledger = await open();
-    assert.deepEqual([ledger.judge(launch('a', '1')), ledger.judge(launch('a', '2', home))], ['approved', 'pending']);
+    assert.deepEqual(
+      [ledger.judge(launch('a', '1')), ledger.judge(launch('a', '2', home))],
+      ['approved', 'pending'],
+    );
     assert.equal(ledger.approvedBefore(launch('a', '2', home)), undefined);
-    assert.deepEqual([ledger.isKept(launch('a', '1')), ledger.isKept(launch('a', '2', home))], [true, false]);
+    assert.deepEqual(
+      [ledger.isKept(launch('a', '1')), ledger.isKept(launch('a', '2', home))],
+      [true, false],
+    );
     const before = store.text;
     await ledger.approve([launch('a', '2', home)]);
     assert.deepEqual([ledger.judge(launch('a', '2', home)), store.text], ['approved', before]);
@@ -191,14 +213,21 @@ describe('approval ledger (S1)', () => {
     { server: 'a' },
     { ...launch('a', '1'), server: 7 },
     { ...launch('a', '1'), parts: undefined },
-    ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => ({
-      ...launch('a', '1'),
-      parts: [part],
-    })),
+    ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map(
+      (part) => ({
+        ...launch('a', '1'),
+        parts: [part],
+      }),
+    ),
   ]) {
     it(`an entry that was not understood approves nothing and stays: ${JSON.stringify(strange)} (S1h)`, async () => {
       const later = { ...launch('c', '3'), since: 4 };
-      const stored = { later: 5, version: 1, approvals: [strange, later], revoked: [null, { server: 'x' }] };
+      const stored = {
+        later: 5,
+        version: 1,
+        approvals: [strange, later],
+        revoked: [null, { server: 'x' }],
+      };
       store = new MemoryApprovals(JSON.stringify(stored));
       const ledger = await open();
       assert.deepEqual(
@@ -207,7 +236,11 @@ describe('approval ledger (S1)', () => {
       );
       await ledger.approve([launch('b', '2')]);
       await ledger.revoke(launch('d', '4'));
-      const { later: field, approvals, revoked } = JSON.parse(store.text ?? '') as Record<string, unknown[]>;
+      const {
+        later: field,
+        approvals,
+        revoked,
+      } = JSON.parse(store.text ?? '') as Record<string, unknown[]>;
       const kept = JSON.parse(JSON.stringify(strange)) as unknown;
       assert.deepEqual([field, approvals?.[0], approvals?.[1]], [5, kept, later]);
       assert.deepEqual(revoked?.slice(0, 2), [null, { server: 'x' }]);
@@ -216,7 +249,9 @@ describe('approval ledger (S1)', () => {
 
   it('a revocation also removes an entry of a later product for the server (S1h)', async () => {
     const strange = { ...launch('a', '1'), parts: 'of another form' };
-    store = new MemoryApprovals(JSON.stringify({ version: 1, approvals: [strange, { ...strange, server: 'b' }] }));
+    store = new MemoryApprovals(
+      JSON.stringify({ version: 1, approvals: [strange, { ...strange, server: 'b' }] }),
+    );
     await (await open()).revoke(launch('a', '1'));
     assert.deepEqual(store.all, [{ ...strange, server: 'b' }]);
   });
@@ -237,10 +272,16 @@ describe('approval ledger (S1)', () => {
       assert.equal(each.judge(launch('b', '1')), 'notAsked');
     }
     await ledger.approve([launch('a', '2')]);
-    assert.deepEqual([ledger.judge(launch('a', '2')), ledger.judge(launch('a', '3'))], ['notAsked', 'notAsked']);
+    assert.deepEqual(
+      [ledger.judge(launch('a', '2')), ledger.judge(launch('a', '3'))],
+      ['notAsked', 'notAsked'],
+    );
     // Such a store does not say what was revoked.
     store.text = '';
     await store.open();
-    assert.deepEqual([ledger.judge(launch('b', '1')), all.judge(launch('b', '1'))], ['pending', 'notAsked']);
+    assert.deepEqual(
+      [ledger.judge(launch('b', '1')), all.judge(launch('b', '1'))],
+      ['pending', 'notAsked'],
+    );
   });
 });

@@ -5,7 +5,11 @@ import type { LaunchDescription } from '../../../src/core/approval/fingerprint.j
 import { OfferLedger, type OfferChange } from '../../../src/core/approval/offerLedger.js';
 import type { OfferName } from '../../../src/core/approval/offerPrints.js';
 import type { KeptText, OfferTexts } from '../../../src/core/approval/offerTexts.js';
-import type { OfferedPrompt, OfferedResource, OfferedTool } from '../../../src/core/tools/catalogue.js';
+import type {
+  OfferedPrompt,
+  OfferedResource,
+  OfferedTool,
+} from '../../../src/core/tools/catalogue.js';
 import type { SeenTool } from '../../../src/core/tools/seenTool.js';
 
 const launch = (fingerprint: string, server = 'a'): LaunchDescription => ({
@@ -20,7 +24,10 @@ const tool = (name: string, rest: Partial<OfferedTool> = {}): OfferedTool => ({
   ...rest,
 });
 
-const prompt = (name: string, rest: Partial<OfferedPrompt> = {}): OfferedPrompt => ({ name, ...rest });
+const prompt = (name: string, rest: Partial<OfferedPrompt> = {}): OfferedPrompt => ({
+  name,
+  ...rest,
+});
 const plain = (text: string): string => text;
 const review = (
   ledger: OfferLedger,
@@ -54,10 +61,22 @@ describe('offers since the approval of a server (S3)', () => {
   let texts: MemoryTexts;
   const failures: unknown[] = [];
   const open = (): OfferLedger =>
-    new OfferLedger({ storage, texts, holdsBack: () => false, onStoreFailure: (error) => failures.push(error) });
-  const changed = (ledger: OfferLedger, print: string, ...tools: OfferedTool[]): Record<string, unknown> =>
-    Object.fromEntries(review(ledger, print, { tool: tools }).tool);
-  const shown = async (ledger: OfferLedger, kind: OfferName['kind'], original: string): Promise<OfferChange> => {
+    new OfferLedger({
+      storage,
+      texts,
+      holdsBack: () => false,
+      onStoreFailure: (error) => failures.push(error),
+    });
+  const changed = (
+    ledger: OfferLedger,
+    print: string,
+    ...tools: OfferedTool[]
+  ): Record<string, unknown> => Object.fromEntries(review(ledger, print, { tool: tools }).tool);
+  const shown = async (
+    ledger: OfferLedger,
+    kind: OfferName['kind'],
+    original: string,
+  ): Promise<OfferChange> => {
     const change = await ledger.changeOf({ launch: '1', kind, original });
     assert.ok(change);
     return change;
@@ -87,7 +106,11 @@ describe('offers since the approval of a server (S3)', () => {
     ['schema', {}, { inputSchema: { type: 'object', properties: { key: { type: 'string' } } } }],
     ['schema', {}, { outputSchema: { type: 'object' } }],
     ['hints', { annotations: { destructiveHint: true } }, { annotations: { readOnlyHint: true } }],
-    ['visibility', { _meta: { ui: { visibility: ['app'] } } }, { _meta: { ui: { visibility: ['app', 'model'] } } }],
+    [
+      'visibility',
+      { _meta: { ui: { visibility: ['app'] } } },
+      { _meta: { ui: { visibility: ['app', 'model'] } } },
+    ],
     ['visibility', { _meta: { ui: { visibility: ['app'] } } }, {}],
     ['visibility', {}, { _meta: { ui: { resourceUri: 'ui://other' } } }],
   ] as [string, Partial<OfferedTool>, Partial<OfferedTool>][]) {
@@ -103,10 +126,19 @@ describe('offers since the approval of a server (S3)', () => {
 
   it('an offer does not change with the order of keys, nor with unknown fields', () => {
     const ledger = open();
-    const schema = { type: 'object', properties: { a: { type: 'string', title: 'A' }, b: {} } } as const;
-    const turned = { properties: { b: {}, a: { title: 'A', type: 'string' } }, type: 'object' } as const;
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', title: 'A' }, b: {} },
+    } as const;
+    const turned = {
+      properties: { b: {}, a: { title: 'A', type: 'string' } },
+      type: 'object',
+    } as const;
     changed(ledger, '1', tool('x', { inputSchema: schema }));
-    assert.deepEqual(changed(ledger, '1', tool('x', { inputSchema: turned, _meta: { seen: 2 } })), {});
+    assert.deepEqual(
+      changed(ledger, '1', tool('x', { inputSchema: turned, _meta: { seen: 2 } })),
+      {},
+    );
   });
 
   it('offers are remembered while they are away, and by the next window', async () => {
@@ -115,7 +147,9 @@ describe('offers since the approval of a server (S3)', () => {
     changed(ledger, '1', tool('y'));
     await ledger.stored();
     for (const each of [ledger, open()]) {
-      assert.deepEqual(changed(each, '1', tool('x', { description: 'two' })), { x: ['description'] });
+      assert.deepEqual(changed(each, '1', tool('x', { description: 'two' })), {
+        x: ['description'],
+      });
     }
   });
 
@@ -123,7 +157,9 @@ describe('offers since the approval of a server (S3)', () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     assert.deepEqual(changed(ledger, '2', tool('x', { description: 'two' })), {});
-    assert.deepEqual(changed(ledger, '1', tool('x', { description: 'two' })), { x: ['description'] });
+    assert.deepEqual(changed(ledger, '1', tool('x', { description: 'two' })), {
+      x: ['description'],
+    });
   });
 
   it('an offer after the first list is new until it is accepted', async () => {
@@ -151,7 +187,11 @@ describe('offers since the approval of a server (S3)', () => {
     const none = { tool: new Map(), prompt: new Map(), ...unchanged, instructions: new Map() };
     assert.deepEqual(review(ledger, '1', first), none);
     const next = {
-      prompt: [prompt('p', { description: 'other' }), prompt('q', { arguments: [{ name: 'a' }] }), prompt('r')],
+      prompt: [
+        prompt('p', { description: 'other' }),
+        prompt('q', { arguments: [{ name: 'a' }] }),
+        prompt('r'),
+      ],
       instructions: 'Read ~/.ssh first.',
     };
     const changes = {
@@ -223,17 +263,28 @@ describe('offers since the approval of a server (S3)', () => {
   it('instructions are new if there were none', () => {
     const ledger = open();
     review(ledger, '1', {});
-    assert.deepEqual([...review(ledger, '1', { instructions: 'Obey.' }).instructions], [['', ['new']]]);
+    assert.deepEqual(
+      [...review(ledger, '1', { instructions: 'Obey.' }).instructions],
+      [['', ['new']]],
+    );
   });
 
   it('every list of a conversation is reviewed', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
     const other = offersOf({ tool: [tool('x', { description: 'two' }), tool('y')] });
-    ledger.note(launch('1'), [other, offersOf({ tool: [tool('x', { description: 'one' })] })], plain);
+    ledger.note(
+      launch('1'),
+      [other, offersOf({ tool: [tool('x', { description: 'one' })] })],
+      plain,
+    );
     assert.deepEqual([...byKind(ledger.changesOf(launch('1'), other)).tool.keys()], ['x', 'y']);
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
-    ledger.note(launch('1'), [offersOf({ tool: [tool('x', { description: 'one' })] }), other], plain);
+    ledger.note(
+      launch('1'),
+      [offersOf({ tool: [tool('x', { description: 'one' })] }), other],
+      plain,
+    );
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
     ledger.accept([await shown(ledger, 'tool', 'x'), await shown(ledger, 'tool', 'y')]);
     assert.equal(byKind(ledger.changesOf(launch('1'), other)).tool.size, 0);
@@ -280,7 +331,10 @@ describe('offers since the approval of a server (S3)', () => {
     await ledger.stored();
     texts.files.set('2', kept);
     changed(ledger, '2', tool('x', { description: 'three' }));
-    assert.equal((await ledger.changeOf({ launch: '2', kind: 'tool', original: 'x' }))?.before, 'notKept');
+    assert.equal(
+      (await ledger.changeOf({ launch: '2', kind: 'tool', original: 'x' }))?.before,
+      'notKept',
+    );
   });
 
   it('an unchanged or absent offer is neither shown nor accepted', async () => {
@@ -339,11 +393,16 @@ describe('offers since the approval of a server (S3)', () => {
     const two = await shown(ledger, 'tool', 'x');
     changed(ledger, '1', tool('x', { description: 'three' }));
     ledger.accept([two]);
-    assert.deepEqual(changed(ledger, '1', tool('x', { description: 'three' })), { x: ['description'] });
+    assert.deepEqual(changed(ledger, '1', tool('x', { description: 'three' })), {
+      x: ['description'],
+    });
     // The accepted text is the earlier one.
     const three = await shown(ledger, 'tool', 'x');
     assert.deepEqual(descriptions(three), ['two', 'three']);
-    assert.equal(await ledger.changeOf({ launch: '1', kind: 'tool', original: 'other' }), undefined);
+    assert.equal(
+      await ledger.changeOf({ launch: '1', kind: 'tool', original: 'other' }),
+      undefined,
+    );
   });
 
   it('the baseline is forgotten with the approval, texts included', async () => {
@@ -386,7 +445,9 @@ describe('offers since the approval of a server (S3)', () => {
     note(ledger, [...order].reverse());
     await ledger.stored();
     assert.deepEqual(open().orderOf(launch('1')), [...order].reverse());
-    assert.deepEqual(changed(open(), '1', tool('a', { description: 'two' })), { a: ['description'] });
+    assert.deepEqual(changed(open(), '1', tool('a', { description: 'two' })), {
+      a: ['description'],
+    });
     note(ledger, [['b', 'form', '0,'.repeat(100_000)]]);
     await ledger.stored();
     assert.deepEqual(open().orderOf(launch('1')), [], 'a long order is not kept');
@@ -410,7 +471,9 @@ describe('offers since the approval of a server (S3)', () => {
     for (let n = 0; n < 250; n++) changed(ledger, String(n), tool('x'));
     await ledger.stored();
     assert.equal((storage.get(key) as unknown[]).length, 200);
-    assert.deepEqual(changed(open(), '249', tool('x', { description: 'two' })), { x: ['description'] });
+    assert.deepEqual(changed(open(), '249', tool('x', { description: 'two' })), {
+      x: ['description'],
+    });
   });
 
   it('names of every kind are kept', async () => {
@@ -431,7 +494,10 @@ describe('offers since the approval of a server (S3)', () => {
       void storage.update(key, unusable);
       const ledger = open();
       assert.equal(ledger.isUsable, false);
-      const { tool: tools, prompt: prompts } = review(ledger, '1', { tool: [tool('x')], prompt: [prompt('p')] });
+      const { tool: tools, prompt: prompts } = review(ledger, '1', {
+        tool: [tool('x')],
+        prompt: [prompt('p')],
+      });
       assert.deepEqual([tools.size, prompts.size], [1, 1]);
       await ledger.stored();
       assert.deepEqual(storage.get(key), unusable);
@@ -452,7 +518,10 @@ describe('offers since the approval of a server (S3)', () => {
   ])
     it(`a store of ${JSON.stringify(nonsense)} holds no baseline`, () => {
       void storage.update(key, nonsense);
-      const { tool: tools, prompt: prompts } = review(open(), '1', { tool: [tool('x')], prompt: [prompt('p')] });
+      const { tool: tools, prompt: prompts } = review(open(), '1', {
+        tool: [tool('x')],
+        prompt: [prompt('p')],
+      });
       assert.deepEqual([tools.size, prompts.size], [0, 0]);
     });
 

@@ -31,7 +31,10 @@ describe('the review of a changed tool (S3)', () => {
     );
     assert.match(before ?? '', / {4}one\n[^]* {4}The server did not offer this\.\n/);
     assert.equal(offerReview([added], label).before, undefined);
-    const unknown = offerReview([change('x', 'two', { before: 'notKept' }), change('z', 'z')], label);
+    const unknown = offerReview(
+      [change('x', 'two', { before: 'notKept' }), change('z', 'z')],
+      label,
+    );
     assert.match(unknown.before ?? '', /The earlier text is no longer known/);
   });
 
@@ -63,7 +66,10 @@ describe('the review of a changed tool (S3)', () => {
   it('the question names the changes, and nothing in a name can act', () => {
     assert.equal(offerQuestion([change('x', '')], false), 'Accept as shown: “x” of “talker”?');
     const told = change('', '', { kind: 'instructions' });
-    assert.match(offerQuestion([told], true), /^This changed while you read\. .* the instructions of “talker”\?$/);
+    assert.match(
+      offerQuestion([told], true),
+      /^This changed while you read\. .* the instructions of “talker”\?$/,
+    );
     assert.ok(!offerQuestion([change('[x](command:y)', '')], false).includes(']('));
   });
 });

@@ -1,6 +1,10 @@
 /** Masks of a review (S1a), and values open to exchange without a question (C2). */
 import assert from 'node:assert/strict';
-import { maskedArgument, maskedVariable, mayBeExchanged } from '../../../src/core/approval/reviewMask.js';
+import {
+  maskedArgument,
+  maskedVariable,
+  mayBeExchanged,
+} from '../../../src/core/approval/reviewMask.js';
 
 describe('masks of a review (S1a)', () => {
   for (const [argument, shown] of [
@@ -12,7 +16,8 @@ describe('masks of a review (S1a)', () => {
     ['https://me:abcdefgh1@h/mcp?a=1&token=abcdefgh1#x', 'https://me:•••@h/mcp?a=1&token=•••#x'],
     ['--url=postgres://me:abcdefgh1@h/db', '--url=postgres://me:•••@h/db'],
   ] as const)
-    it(`a mask hides the secret of ${argument}`, () => assert.equal(maskedArgument(argument), shown));
+    it(`a mask hides the secret of ${argument}`, () =>
+      assert.equal(maskedArgument(argument), shown));
 
   for (const argument of [
     'sk-evil1234567890abcdef',
@@ -43,7 +48,13 @@ describe('a name that means something that runs (S1e)', () => {
   const spellings = (words: string[]): string[] => {
     const [first = '', ...rest] = words;
     const camel = first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-    return [words.join('-'), words.join('_'), words.join('_').toUpperCase(), camel, `acme-${words.join('-')}`];
+    return [
+      words.join('-'),
+      words.join('_'),
+      words.join('_').toUpperCase(),
+      camel,
+      `acme-${words.join('-')}`,
+    ];
   };
   for (const words of [
     ['import', 'key'],
@@ -74,7 +85,15 @@ describe('a name that means something that runs (S1e)', () => {
     it(`the value of --${name} is shown, because a word for code begins or ends the name`, () =>
       assert.equal(maskedArgument(`--${name}=evil`), `--${name}=evil`));
 
-  for (const value of ['evil.js', 'evil.loader.mjs', 'evil.so', 'module:evil', 'npm:evil@1', 'evil@1.2.3', 'evil==1.2'])
+  for (const value of [
+    'evil.js',
+    'evil.loader.mjs',
+    'evil.so',
+    'module:evil',
+    'npm:evil@1',
+    'evil@1.2.3',
+    'evil==1.2',
+  ])
     it(`a value that looks like a program is shown behind each name: ${value}`, () => {
       for (const name of ['auth', 'session', 'token', 'api-key', 'password'])
         assert.equal(maskedArgument(`--${name}=${value}`), `--${name}=${value}`);
@@ -86,7 +105,11 @@ describe('a name that means something that runs (S1e)', () => {
     it(`--${name} may mean something else than a secret, so only a value with the shape of a secret is masked`, () => {
       for (const value of ['evil', 'evil_pkg', 'evil2', 'evil.loader'])
         assert.equal(maskedArgument(`--${name}=${value}`), `--${name}=${value}`);
-      for (const value of ['ghp_0123456789abcdef', '550e8400-e29b-41d4-a716-446655440000', 'a1B2c3D4e5F6g7H8i9J0'])
+      for (const value of [
+        'ghp_0123456789abcdef',
+        '550e8400-e29b-41d4-a716-446655440000',
+        'a1B2c3D4e5F6g7H8i9J0',
+      ])
         assert.equal(maskedArgument(`--${name}=${value}`), `--${name}=•••`);
     });
 

@@ -94,11 +94,18 @@ describe('approvals of worktrees (S1k)', () => {
     assert.equal(judged(tree, entry(main)), 'pending');
   });
 
-  const args = (...words: string[]): string => `{ transport: stdio, command: node, args: ${JSON.stringify(words)} }`;
+  const args = (...words: string[]): string =>
+    `{ transport: stdio, command: node, args: ${JSON.stringify(words)} }`;
   const unequal: [string, (root: string) => string][] = [
     ['a path that only begins like the root', (root) => args(`${root}-other/a.js`)],
-    ['a path that only begins like the root and goes on with a dot', (root) => args(`${root}.old/a.js`)],
-    ['a path that only begins like the root and goes on with a blank', (root) => args(`${root} other/a.js`)],
+    [
+      'a path that only begins like the root and goes on with a dot',
+      (root) => args(`${root}.old/a.js`),
+    ],
+    [
+      'a path that only begins like the root and goes on with a blank',
+      (root) => args(`${root} other/a.js`),
+    ],
     ['a path that only ends like the root', (root) => args(`/elsewhere${root}/a.js`)],
     ['a path from the root to its parent', (root) => args(`${root}/../a.js`)],
     ['a relative path to the parent', () => args('../a.js')],
@@ -108,12 +115,18 @@ describe('approvals of worktrees (S1k)', () => {
     ['a relative path to the parent in an encoding', () => args('--import', './%2E./a.mjs')],
     ['the parent itself', () => args('..')],
     ['a working directory in the parent', () => '{ transport: stdio, command: node, cwd: .. }'],
-    ['a token that begins like the root', (root) => `{ transport: stdio, command: a, env: { API_TOKEN: '${root}x' } }`],
+    [
+      'a token that begins like the root',
+      (root) => `{ transport: stdio, command: a, env: { API_TOKEN: '${root}x' } }`,
+    ],
   ];
   for (const [what, entry] of unequal) {
     it(`A launch is not shared if it has ${what}`, async () => {
       await ledger.approve([launch(main, entry(main))]);
-      assert.deepEqual([judged(main, entry(main)), judged(tree, entry(tree))], ['approved', 'pending']);
+      assert.deepEqual(
+        [judged(main, entry(main)), judged(tree, entry(tree))],
+        ['approved', 'pending'],
+      );
     });
   }
 
@@ -123,7 +136,10 @@ describe('approvals of worktrees (S1k)', () => {
     const entry = (secret: string): string =>
       `{ transport: stdio, command: a, envFile: .env, env: { API_TOKEN: '${secret}' } }`;
     await ledger.approve([launch(main, entry(main))]);
-    assert.deepEqual([judged(tree, entry(tree)), judged(tree, entry('abcdef'))], ['approved', 'pending']);
+    assert.deepEqual(
+      [judged(tree, entry(tree)), judged(tree, entry('abcdef'))],
+      ['approved', 'pending'],
+    );
   });
 
   it('Every other difference of a launch needs a question in the worktree', async () => {
@@ -139,13 +155,19 @@ describe('approvals of worktrees (S1k)', () => {
     }
     assert.equal(ledger.judge(launch(tree, undefined, 'other')), 'pending');
     assert.equal(judged(path.join(tree, 'sub')), 'pending');
-    assert.equal(ledger.approvedBefore(launch(tree, args('b.js')))?.fingerprint, launch(main).fingerprint);
+    assert.equal(
+      ledger.approvedBefore(launch(tree, args('b.js')))?.fingerprint,
+      launch(main).fingerprint,
+    );
   });
 
   it('A masked value is compared between worktrees', async () => {
     const entry = (secret: string): string => args(`--token=${secret}`);
     await ledger.approve([launch(main, entry('abcdef123'))]);
-    assert.deepEqual([judged(tree, entry('abcdef123')), judged(tree, entry('abcdef124'))], ['approved', 'pending']);
+    assert.deepEqual(
+      [judged(tree, entry('abcdef123')), judged(tree, entry('abcdef124'))],
+      ['approved', 'pending'],
+    );
   });
 
   const claims: [string, (claiming: string) => void][] = [
@@ -165,7 +187,10 @@ describe('approvals of worktrees (S1k)', () => {
       'has a second name of the file of a worktree',
       (claiming) => linkSync(path.join(tree, '.git'), path.join(claiming, '.git')),
     ],
-    ['names the repository itself', (claiming) => writeFileSync(path.join(claiming, '.git'), `gitdir: ${main}/.git\n`)],
+    [
+      'names the repository itself',
+      (claiming) => writeFileSync(path.join(claiming, '.git'), `gitdir: ${main}/.git\n`),
+    ],
     [
       'brings a list of worktrees that names it, with the repository as `commondir`',
       (claiming) => {
@@ -188,7 +213,10 @@ describe('approvals of worktrees (S1k)', () => {
         writeFileSync(path.join(claiming, '.git'), `gitdir: ${own}\n`);
       },
     ],
-    ['has a `.git` that is no text', (claiming) => writeFileSync(path.join(claiming, '.git'), Buffer.alloc(100_000))],
+    [
+      'has a `.git` that is no text',
+      (claiming) => writeFileSync(path.join(claiming, '.git'), Buffer.alloc(100_000)),
+    ],
   ];
   for (const [what, make] of claims) {
     it(`A folder shares no approval if it ${what}`, async () => {
@@ -249,7 +277,11 @@ describe('approvals of worktrees (S1k)', () => {
 
   it('A revocation in one tree holds in all trees, also in removed ones', async () => {
     const forgotten: ApprovedServer[] = [];
-    ledger = new ApprovalLedger({ store, asks: () => true, forgetOffers: (server) => forgotten.push(server) });
+    ledger = new ApprovalLedger({
+      store,
+      asks: () => true,
+      forgetOffers: (server) => forgotten.push(server),
+    });
     await ledger.approve([launch(main), launch(tree), launch(main, undefined, 'other')]);
     assert.deepEqual(
       ledger.servers.map(({ server }) => server),

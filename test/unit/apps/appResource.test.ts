@@ -37,7 +37,10 @@ describe('the page of an app (G8)', () => {
   it('a page is read as text or data, with its declarations', () => {
     const ui = { csp: { connectDomains: ['https://a.example'] } };
     assert.deepEqual(readAppPage(uri, [{ ...page, _meta: { ui } }]), { html: '<p>hi</p>', ui });
-    assert.deepEqual(readAppPage(uri, [{ uri, mimeType, blob: 'PHA+', _meta: 7 }]), { html: '<p>', ui: {} });
+    assert.deepEqual(readAppPage(uri, [{ uri, mimeType, blob: 'PHA+', _meta: 7 }]), {
+      html: '<p>',
+      ui: {},
+    });
     assert.ok('wrong' in readAppPage(uri, []));
   });
 });

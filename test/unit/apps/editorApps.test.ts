@@ -1,11 +1,17 @@
 /**
- * Data to and from an app through the editor (G8). The script of the page runs here in a separate context, with a
- * window whose parent takes another function as the editor's does. The real editor runs it in `editor/suites/apps`.
+ * Data to and from an app through the editor (G8). The script of the page runs here in a separate
+ * context, with a window whose parent takes another function as the editor's does. The real editor
+ * runs it in `editor/suites/apps`.
  */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import vm from 'node:vm';
-import { withAppPart, withHeadScript, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
+import {
+  withAppPart,
+  withHeadScript,
+  withoutToken,
+  withScript,
+} from '../../../src/core/apps/editorApps.js';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
 
@@ -41,7 +47,9 @@ class Page {
 }
 
 const pageOf = (html: string): string => {
-  const { contents } = withScript({ contents: [{ uri: 'ui://a', text: html }] }) as { contents: { text: string }[] };
+  const { contents } = withScript({ contents: [{ uri: 'ui://a', text: html }] }) as {
+    contents: { text: string }[];
+  };
   return contents[0]?.text ?? '';
 };
 const opened = (result: CallToolResult): Message => ({
@@ -50,7 +58,11 @@ const opened = (result: CallToolResult): Message => ({
 });
 
 describe('an app in the editor (G8)', () => {
-  const given: CallToolResult = { content: [text('a')], structuredContent: { count: 1 }, _meta: { own: true } };
+  const given: CallToolResult = {
+    content: [text('a')],
+    structuredContent: { count: 1 },
+    _meta: { own: true },
+  };
 
   it('an app sees the server’s own result, although the model reads another', () => {
     const page = new Page(pageOf(''));
@@ -91,21 +103,38 @@ describe('an app in the editor (G8)', () => {
   });
 
   it('other messages of an app get no token', () => {
-    for (const params of [{ name: 'a' }, { name: 'a', arguments: { b: 1 } }, { uri: 'ui://a#b' }, { arguments: [] }]) {
+    for (const params of [
+      { name: 'a' },
+      { name: 'a', arguments: { b: 1 } },
+      { uri: 'ui://a#b' },
+      { arguments: [] },
+    ]) {
       assert.deepEqual(withoutToken(params), { asked: params });
     }
   });
 
   for (const [what, html, begins] of [
-    ['in the head', '<!doctype html><html><head lang="x"><meta>', /^<!doctype html><html><head lang="x"><script>/],
-    ['after <html>', '<!doctype html><html lang="en"><p>', /^<!doctype html><html lang="en"><script>/],
+    [
+      'in the head',
+      '<!doctype html><html><head lang="x"><meta>',
+      /^<!doctype html><html><head lang="x"><script>/,
+    ],
+    [
+      'after <html>',
+      '<!doctype html><html lang="en"><p>',
+      /^<!doctype html><html lang="en"><script>/,
+    ],
     ['at the beginning', '<p>hi</p>', /^<script>[^]*<\/script><p>hi<\/p>$/],
   ] as const) {
     it(`a page has the script ${what}`, () => assert.match(pageOf(html), begins));
   }
 
   it('the script keeps type, `_meta` and content other than pages', () => {
-    const rest = { uri: 'ui://a', mimeType: 'text/html;profile=mcp-app', _meta: { ui: { csp: {} } } };
+    const rest = {
+      uri: 'ui://a',
+      mimeType: 'text/html;profile=mcp-app',
+      _meta: { ui: { csp: {} } },
+    };
     const blob = Buffer.from('<p>').toString('base64');
     const read = withScript({ contents: [{ ...rest, blob }, { ...rest }, 7], _meta: { x: 1 } }) as {
       contents: { blob: string }[];

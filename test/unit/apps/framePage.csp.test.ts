@@ -7,7 +7,12 @@ const nothing =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; media-src data:; font-src data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'";
 
 describe('the policy of an app (G8)', () => {
-  for (const ui of [{}, { csp: {} }, { csp: 7 }, { csp: { connectDomains: 'https://a.example' } }]) {
+  for (const ui of [
+    {},
+    { csp: {} },
+    { csp: 7 },
+    { csp: { connectDomains: 'https://a.example' } },
+  ]) {
     it(`the policy is closed without a declaration: ${JSON.stringify(ui)}`, () => {
       assert.deepEqual(contentSecurityPolicy(ui, true), nothing);
     });
@@ -23,7 +28,10 @@ describe('the policy of an app (G8)', () => {
       },
     };
     const policy = contentSecurityPolicy(declared, true);
-    assert.match(policy, /connect-src https:\/\/api\.example:8443 wss:\/\/live\.example http:\/\/localhost:3000;/);
+    assert.match(
+      policy,
+      /connect-src https:\/\/api\.example:8443 wss:\/\/live\.example http:\/\/localhost:3000;/,
+    );
     for (const directive of ['script', 'style', 'img', 'media', 'font']) {
       assert.match(policy, new RegExp(`${directive}-src [^;]*https://\\*\\.cdn\\.example/`));
     }
@@ -31,7 +39,12 @@ describe('the policy of an app (G8)', () => {
     assert.match(policy, /base-uri https:\/\/base\.example;/);
   });
 
-  for (const source of ['http://localhost', 'ws://localhost:1', 'http://127.0.0.1:65535/', 'http://localhost:*']) {
+  for (const source of [
+    'http://localhost',
+    'ws://localhost:1',
+    'http://127.0.0.1:65535/',
+    'http://localhost:*',
+  ]) {
     it(`the policy opens this machine by ${source}`, () => {
       const policy = contentSecurityPolicy({ csp: { connectDomains: [source] } }, true);
       assert.ok(policy.includes(`; connect-src ${source};`), policy);
@@ -59,7 +72,10 @@ describe('the policy of an app (G8)', () => {
     7,
   ]) {
     it(`the policy refuses ${JSON.stringify(source)}`, () => {
-      const policy = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } }, true);
+      const policy = contentSecurityPolicy(
+        { csp: { connectDomains: [source], resourceDomains: [source] } },
+        true,
+      );
       assert.equal(policy, nothing);
     });
   }
@@ -73,7 +89,10 @@ describe('the policy of an app (G8)', () => {
   ]) {
     it(`the policy keeps the page of a server of another machine from ${source}`, () => {
       const ui = { csp: { connectDomains: [source], frameDomains: ['https://video.example'] } };
-      assert.match(contentSecurityPolicy(ui, false), /connect-src 'none'; frame-src https:\/\/video\.example;/);
+      assert.match(
+        contentSecurityPolicy(ui, false),
+        /connect-src 'none'; frame-src https:\/\/video\.example;/,
+      );
       assert.ok(contentSecurityPolicy(ui, true).includes(`connect-src ${source};`));
     });
   }
@@ -81,14 +100,20 @@ describe('the policy of an app (G8)', () => {
   it('the policy never has another directive, whatever is declared', () => {
     const names = nothing.split('; ').map((directive) => directive.split(' ', 1)[0]);
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))), (declared) => {
-        const policy = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } }, true);
-        assert.deepEqual(
-          policy.split('; ').map((directive) => directive.split(' ', 1)[0]),
-          names,
-        );
-        assert.doesNotMatch(policy, /["<>,]/);
-      }),
+      fc.property(
+        fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))),
+        (declared) => {
+          const policy = contentSecurityPolicy(
+            { csp: { connectDomains: declared, frameDomains: declared } },
+            true,
+          );
+          assert.deepEqual(
+            policy.split('; ').map((directive) => directive.split(' ', 1)[0]),
+            names,
+          );
+          assert.doesNotMatch(policy, /["<>,]/);
+        },
+      ),
     );
   });
 });

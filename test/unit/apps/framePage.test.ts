@@ -1,6 +1,7 @@
 /**
- * The page around an app (G8): the app cannot leave its attribute, and the page hears only the app and the panel. The
- * script runs here in a separate context. The real browser is in `editor/suites/appPanel`.
+ * The page around an app (G8): the app cannot leave its attribute, and the page hears only the app
+ * and the panel. The script runs here in a separate context. The real browser is in
+ * `editor/suites/appPanel`.
  */
 import assert from 'node:assert/strict';
 import vm from 'node:vm';
@@ -26,7 +27,9 @@ describe('the page around an app (G8)', () => {
       ['<iframe\nSrcDoc\f= x><p>srcdoc</p>', '<iframe\ndata-no\f= x><p>srcdoc</p>'],
     ] as const) {
       const [, held = ''] =
-        /srcdoc="([^"]*)"/.exec(framePage({ html, ui: {} }, { mark: 'm', isOfThisMachine: false })) ?? [];
+        /srcdoc="([^"]*)"/.exec(
+          framePage({ html, ui: {} }, { mark: 'm', isOfThisMachine: false }),
+        ) ?? [];
       const shown = held.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
       assert.match(shown, ours);
       assert.equal(shown.replace(ours, ''), left ?? html);
@@ -45,7 +48,8 @@ describe('the page around an app (G8)', () => {
     let frame: object | null = { contentWindow, remove: () => (frame = null) };
     const body = { textContent: '' };
     const heard = new Map<string, (event: object) => void>();
-    const addEventListener = (type: string, listener: (event: object) => void): void => void heard.set(type, listener);
+    const addEventListener = (type: string, listener: (event: object) => void): void =>
+      void heard.set(type, listener);
     vm.runInNewContext(/<script>([^]*?)<\/script>/.exec(page)?.[1] ?? '', {
       acquireVsCodeApi: () => ({ postMessage: (data: unknown) => toPanel.push(data) }),
       addEventListener,
@@ -59,7 +63,10 @@ describe('the page around an app (G8)', () => {
       say(contentWindow, 'null', 'of the app');
       say({}, 'null', 'of a frame within the app');
       say({}, 'https://panel.example', { page: 'this', message: 'of the panel' });
-      say({}, 'https://panel.example', { page: 'before', message: 'to a page that was here before' });
+      say({}, 'https://panel.example', {
+        page: 'before',
+        message: 'to a page that was here before',
+      });
       say({}, 'https://other.example', 'of another window');
     };
     heard.get('load')?.({ target: app });

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { appOf, isForAppAlone, isForApps, metaForApps } from '../../../src/core/apps/toolMeta.js';
 
-const rows: readonly [what: string, meta: unknown, app: string | undefined, alone: boolean, forApps: boolean][] = [
+const rows: readonly [
+  what: string,
+  meta: unknown,
+  app: string | undefined,
+  alone: boolean,
+  forApps: boolean,
+][] = [
   ['nothing', undefined, undefined, false, true],
   ['no object', 'ui', undefined, false, true],
   ['another extension', { other: {} }, undefined, false, true],

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { complete, type CompletionDeps, type Suggestion } from '../../../src/core/authoring/completion.js';
+import {
+  complete,
+  type CompletionDeps,
+  type Suggestion,
+} from '../../../src/core/authoring/completion.js';
 import { parse } from '../config/fixtures.js';
 
 const around: CompletionDeps = {
@@ -17,10 +21,12 @@ const around: CompletionDeps = {
   variables: ['BASE', 'HOME', 'OLDPWD', 'SEARCH_TOKEN'],
   entries: (path) =>
     Promise.resolve(
-      (path === '' ? ['src', 'test', '.git', 'run.mjs'] : path === 'src' ? ['core'] : []).map((name) => ({
-        name,
-        isFolder: !name.includes('mjs'),
-      })),
+      (path === '' ? ['src', 'test', '.git', 'run.mjs'] : path === 'src' ? ['core'] : []).map(
+        (name) => ({
+          name,
+          isFolder: !name.includes('mjs'),
+        }),
+      ),
     ),
 };
 
@@ -28,7 +34,10 @@ async function at(marked: string): Promise<readonly Suggestion[]> {
   return complete(marked.replace('¦', ''), marked.indexOf('¦'), around);
 }
 
-/** The text after accepting a suggestion, with placeholders at their defaults and the editor's indentation. */
+/**
+ * The text after accepting a suggestion, with placeholders at their defaults and the editor's
+ * indentation.
+ */
 async function taken(marked: string, label: string): Promise<string> {
   const found = await at(marked);
   const one = found.find((suggestion) => suggestion.label === label);
@@ -88,7 +97,9 @@ describe('completion (E2)', () => {
   ]; // oxfmt-ignore
   for (const [name, marked, labels] of offered) {
     it(name, async () => {
-      const found = [...(await at(marked))].sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ label }) => label);
+      const found = [...(await at(marked))]
+        .sort((a, b) => (a.order < b.order ? -1 : 1))
+        .map(({ label }) => label);
       assert.equal(found.join(labels.includes('|') ? '|' : ' '), labels);
     });
   }
@@ -137,6 +148,7 @@ describe('completion (E2)', () => {
   }); // oxfmt-ignore
 
   it('every key is documented', async () => {
-    for (const { documentation } of await at('servers:\n  a:\n    ¦')) assert.ok(documentation.value.length > 10);
+    for (const { documentation } of await at('servers:\n  a:\n    ¦'))
+      assert.ok(documentation.value.length > 10);
   });
 });

@@ -17,7 +17,9 @@ const around: HoverDeps = {
 function at(marked: string): string {
   const text = marked.replace('¦', '');
   const found = hover(text, marked.indexOf('¦'), around);
-  return found ? `[${text.slice(found.span.start, found.span.end)}] ${read(found.markdown)}` : 'nothing';
+  return found
+    ? `[${text.slice(found.span.start, found.span.end)}] ${read(found.markdown)}`
+    : 'nothing';
 }
 
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n';

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Problem } from '../../../src/core/base/problem.js';
 import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
-import { QuickFixes, type QuickFix, type QuickFixDeps } from '../../../src/core/authoring/quickFixes.js';
+import {
+  QuickFixes,
+  type QuickFix,
+  type QuickFixDeps,
+} from '../../../src/core/authoring/quickFixes.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { curate } from '../../../src/core/tools/curate.js';
 import { definitionOf, parse } from '../config/fixtures.js';
@@ -20,8 +24,13 @@ const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    comman
 function problemOf(text: string, code: ProblemCode, offered: readonly string[] = tools): Problem {
   const found = parse(text).problems.find((problem) => problem.code === code);
   if (found) return found;
-  const offer = { tools: offered.map((name) => ({ name, inputSchema: { type: 'object' as const } })), malformed: [] };
-  const made = curate(definitionOf(text), offer, 'off').problems.find((problem) => problem.code === code);
+  const offer = {
+    tools: offered.map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    malformed: [],
+  };
+  const made = curate(definitionOf(text), offer, 'off').problems.find(
+    (problem) => problem.code === code,
+  );
   assert.ok(made, `no problem ${code}`);
   return made;
 }
@@ -49,8 +58,12 @@ describe('overrides at a name (O1)', () => {
   const list = `${head}    tools:\n      whitelist:\n        - op¦en\n`;
 
   it('*Shorten Description…* writes the present text of the server, and *Fix Argument* a value to replace', () => {
-    const added = (line: string): string => `${list.replace('¦', '')}      override:\n        open:\n${line}`;
-    assert.equal(taken(list, "Shorten Description of 'open'…"), added('          description: "Does \\"open\\"."\n'));
+    const added = (line: string): string =>
+      `${list.replace('¦', '')}      override:\n        open:\n${line}`;
+    assert.equal(
+      taken(list, "Shorten Description of 'open'…"),
+      added('          description: "Does \\"open\\"."\n'),
+    );
     assert.equal(
       taken(list, "Fix Argument 'button'"),
       added('          arguments:\n            button:\n              fixed: "left"\n'),
@@ -153,14 +166,24 @@ describe('quick fixes (E1)', () => {
     ...problemOf(head.replace('stdio', 'sse'), 'transport-sse'),
     code,
     server,
-    place: { file: '', range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } } },
+    place: {
+      file: '',
+      range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } },
+    },
   });
 
   it('a reference of another program in a key that takes a text only has no fix', () => {
-    const start = 'version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://x.test\n';
-    for (const line of ["    sessionId: '${SESSION}'\n", "    oauth: { clientId: '${CLIENT}' }\n"]) {
+    const start =
+      'version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://x.test\n';
+    for (const line of [
+      "    sessionId: '${SESSION}'\n",
+      "    oauth: { clientId: '${CLIENT}' }\n",
+    ]) {
       const text = start + line;
-      assert.deepEqual(new QuickFixes(text, around).for(problemOf(text, 'reference-not-replaced')), []);
+      assert.deepEqual(
+        new QuickFixes(text, around).for(problemOf(text, 'reference-not-replaced')),
+        [],
+      );
     }
   });
 
@@ -174,7 +197,10 @@ describe('quick fixes (E1)', () => {
     const { place } = at('editor-toolset-hidden', 'a');
     const titleFor = (file: string): string | undefined => {
       const related = [{ message: '', place: { ...place, file } }];
-      const [fix] = new QuickFixes(head, around).for({ ...at('editor-toolset-hidden', 'a'), related });
+      const [fix] = new QuickFixes(head, around).for({
+        ...at('editor-toolset-hidden', 'a'),
+        related,
+      });
       assert.deepEqual(fix?.does, { kind: 'command', command: 'removeRivals', server: 'a' });
       return fix.title;
     };
@@ -191,7 +217,10 @@ describe('quick fixes (E1)', () => {
       ["Start 'failed' again", "Show the log of 'failed'", "Disable 'failed'"],
     );
     assert.match(edit(text, fixes[2] as QuickFix), /failed:\n {4}enabled: false\n {4}transport/);
-    assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, "Restart 'a'");
+    assert.equal(
+      new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title,
+      "Restart 'a'",
+    );
   });
 
   it('a misspelt command has the fix of the nearest on PATH', () => {
@@ -205,7 +234,10 @@ describe('quick fixes (E1)', () => {
   });
 
   it('a tool left out anyway has the fix to blacklist it', () => {
-    const offer = { tools: [{ name: 'odd tool', inputSchema: { type: 'object' as const } }], malformed: [] };
+    const offer = {
+      tools: [{ name: 'odd tool', inputSchema: { type: 'object' as const } }],
+      malformed: [],
+    };
     const [problem] = curate(definitionOf(head), offer, 'off').problems;
     assert.equal(problem?.code, 'tool-name-invalid');
     const [fix] = new QuickFixes(head, around).for(problem);
@@ -218,23 +250,37 @@ describe('quick fixes (E1)', () => {
   it('two tools with one name have the fix to blacklist the second', () => {
     const text = `${head}    transform: [{ prefix: { remove: a_, add: '' } }]\n`;
     const problem = problemOf(text, 'name-twice-in-server', ['x', 'a_x']);
-    const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === "Blacklist 'a_x'");
+    const fixed = new QuickFixes(text, around)
+      .for(problem)
+      .find(({ title }) => title === "Blacklist 'a_x'");
     assert.ok(fixed);
-    assert.throws(() => problemOf(edit(text, fixed), 'name-twice-in-server', ['x', 'a_x']), /no problem/);
+    assert.throws(
+      () => problemOf(edit(text, fixed), 'name-twice-in-server', ['x', 'a_x']),
+      /no problem/,
+    );
   });
 
   it('a pending launch has the fix to approve it', () => {
-    const [fix] = new QuickFixes(head, around).for({ ...at('approval-pending', 'a'), severity: 'information' });
+    const [fix] = new QuickFixes(head, around).for({
+      ...at('approval-pending', 'a'),
+      severity: 'information',
+    });
     assert.equal(edit(head, fix as QuickFix), 'approve a');
   });
 
   it('a change after the approval has the fixes to show and to accept it', () => {
-    const [fix] = new QuickFixes(head, around).for({ ...at('tools-changed', 'a'), severity: 'warning' });
+    const [fix] = new QuickFixes(head, around).for({
+      ...at('tools-changed', 'a'),
+      severity: 'warning',
+    });
     assert.equal(edit(head, fix as QuickFix), 'acceptTools a');
   });
 
   it('too many tools have the fix to disable a server', () => {
-    const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
+    const fixes = new QuickFixes(head, around).for({
+      ...at('too-many-tools', 'a'),
+      severity: 'warning',
+    });
     assert.deepEqual(
       fixes.map(({ title }) => title),
       ["Disable 'a'"],
@@ -273,14 +319,22 @@ describe('quick fixes (E1)', () => {
 
     it('a misspelt command has no fix after its correction', () => {
       const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 17 } };
-      const problem = { ...at('command-not-found', 'a'), severity: 'information' as const, place: { file: '', range } };
-      const fixes = new QuickFixes(head.replace('npx', 'uvx'), around).for({ ...problem, instead: 'npx' });
+      const problem = {
+        ...at('command-not-found', 'a'),
+        severity: 'information' as const,
+        place: { file: '', range },
+      };
+      const fixes = new QuickFixes(head.replace('npx', 'uvx'), around).for({
+        ...problem,
+        instead: 'npx',
+      });
       assert.ok(!fixes.some(({ title }) => title.startsWith('Write')));
     });
   });
 
   describe('all safe ones at once', () => {
-    const all = (text: string): string => applyEdits(text, new QuickFixes(text, around).all(parse(text).problems));
+    const all = (text: string): string =>
+      applyEdits(text, new QuickFixes(text, around).all(parse(text).problems));
     const a = (lines: string): string => `version: 1\nservers:\n  a:\n${lines}`;
     const works = '    transport: stdio\n    command: npx\n';
     const rows: readonly (readonly [string, string, string])[] = [
@@ -318,7 +372,10 @@ describe('quick fixes (E1)', () => {
   it('a key merged into another server is not removed', () => {
     const text =
       'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: x\n    url: http://x\n  b:\n    <<: *a\n    transport: streamable_http\n';
-    assert.deepEqual(new QuickFixes(text, around).for(problemOf(text, 'key-not-for-transport')), []);
+    assert.deepEqual(
+      new QuickFixes(text, around).for(problemOf(text, 'key-not-for-transport')),
+      [],
+    );
   });
 
   it('the fix for an unset variable changes the reference of the problem, even among several', () => {
@@ -329,7 +386,8 @@ describe('quick fixes (E1)', () => {
       ['  args:\n    - prefix: a\n      env: SERCH_TOKEN\n', '  args:\n    - prefix: a\n      env: SEARCH_TOKEN\n'],
     ]; // oxfmt-ignore
     for (const [written, expected] of rows) {
-      const server = "servers:\n  a:\n    headers: { H: { env: PATHS, default: '' } }\n    <<: *a\n";
+      const server =
+        "servers:\n  a:\n    headers: { H: { env: PATHS, default: '' } }\n    <<: *a\n";
       const text = base + written + server;
       const fixes = new QuickFixes(text, around).for(problemOf(text, 'env-unset'));
       assert.equal(edit(text, fixes[0] as QuickFix), base + expected + server);
@@ -337,11 +395,19 @@ describe('quick fixes (E1)', () => {
   });
 
   it('all safe fixes are applied at once, once each', () => {
-    const text = "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
-    const parsed = [problemOf(text, 'version-missing'), ...parse(`version: 1\n${text}`).problems].map((problem) => {
-      const shift = (line: number): number => (problem.code === 'version-missing' ? line : line - 1);
+    const text =
+      "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
+    const parsed = [
+      problemOf(text, 'version-missing'),
+      ...parse(`version: 1\n${text}`).problems,
+    ].map((problem) => {
+      const shift = (line: number): number =>
+        problem.code === 'version-missing' ? line : line - 1;
       const { start, end } = problem.place.range;
-      const range = { start: { ...start, line: shift(start.line) }, end: { ...end, line: shift(end.line) } };
+      const range = {
+        start: { ...start, line: shift(start.line) },
+        end: { ...end, line: shift(end.line) },
+      };
       return { ...problem, place: { file: '', range } };
     });
     assert.equal(

@@ -23,7 +23,12 @@ describe('ticks in a config file (E3)', () => {
       { open: false, close: false },
       '    tools:\n      blacklist:\n        - open\n        - close\n',
     ],
-    ['an empty filter', '    tools: # none\n', { open: false }, '    tools: { blacklist: [open] } # none\n'],
+    [
+      'an empty filter',
+      '    tools: # none\n',
+      { open: false },
+      '    tools: { blacklist: [open] } # none\n',
+    ],
     [
       'a list in flow style',
       '    tools: { whitelist: [open, close] } # c\n',
@@ -75,29 +80,39 @@ describe('ticks in a config file (E3)', () => {
       if (items.length === 0) return '';
       const quoted = items.map((one) => `'${one}'`);
       if (how === 'flow') return `      ${key}: [${quoted.join(', ')}] # ${key}\n`;
-      if (how === 'lines') return `      ${key}: [\n${quoted.map((one) => `        ${one}, # c\n`).join('')}      ]\n`;
+      if (how === 'lines')
+        return `      ${key}: [\n${quoted.map((one) => `        ${one}, # c\n`).join('')}      ]\n`;
       return `      ${key}:\n${quoted.map((one) => `        - ${one} # c\n`).join('')}`;
     };
     fc.assert(
-      fc.property(list, list, style, fc.dictionary(fc.constantFrom(...names), fc.boolean()), (w, b, how, ticks) => {
-        const lists = written('whitelist', w, how) + written('blacklist', b, how);
-        const text = `${head}${lists === '' ? '' : `    tools:\n${lists}`}    enabled: true # end\n`;
-        const published = (of: string): string[] => {
-          const filter = toolFilterOf(of, 'a');
-          assert.ok(filter, of);
-          return names.filter((name) => judge(compileFilter(filter), name).kind === 'in');
-        };
-        const before = published(text);
-        const after = ticked(text, ticks);
-        assert.ok(after !== undefined, text);
-        assert.deepEqual(
-          published(after),
-          names.filter((name) => ticks[name] ?? before.includes(name)),
-        );
-        assert.match(after, /enabled: true # end\n/);
-        const back = ticked(after, Object.fromEntries(names.map((name) => [name, before.includes(name)])));
-        assert.deepEqual(published(back ?? ''), before);
-      }),
+      fc.property(
+        list,
+        list,
+        style,
+        fc.dictionary(fc.constantFrom(...names), fc.boolean()),
+        (w, b, how, ticks) => {
+          const lists = written('whitelist', w, how) + written('blacklist', b, how);
+          const text = `${head}${lists === '' ? '' : `    tools:\n${lists}`}    enabled: true # end\n`;
+          const published = (of: string): string[] => {
+            const filter = toolFilterOf(of, 'a');
+            assert.ok(filter, of);
+            return names.filter((name) => judge(compileFilter(filter), name).kind === 'in');
+          };
+          const before = published(text);
+          const after = ticked(text, ticks);
+          assert.ok(after !== undefined, text);
+          assert.deepEqual(
+            published(after),
+            names.filter((name) => ticks[name] ?? before.includes(name)),
+          );
+          assert.match(after, /enabled: true # end\n/);
+          const back = ticked(
+            after,
+            Object.fromEntries(names.map((name) => [name, before.includes(name)])),
+          );
+          assert.deepEqual(published(back ?? ''), before);
+        },
+      ),
       { numRuns: 200 },
     );
   });

@@ -16,7 +16,9 @@ describe('BoundedMap', () => {
 
   it('a bounded map reports forgotten and replaced values', () => {
     const lost: [number, number | undefined][] = [];
-    const map: BoundedMap<string, number> = new BoundedMap(2, (value) => lost.push([value, map.get('a')]));
+    const map: BoundedMap<string, number> = new BoundedMap(2, (value) =>
+      lost.push([value, map.get('a')]),
+    );
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
     map.delete('a');
     assert.deepEqual(lost, [

@@ -20,7 +20,10 @@ describe('Cancellation', () => {
   it('a signal is aborted before its listeners run', () => {
     const cancellation = new Cancellation();
     let seen: unknown;
-    cancellation.addEventListener('abort', () => (seen = [cancellation.aborted, (cancellation.reason as Error).name]));
+    cancellation.addEventListener(
+      'abort',
+      () => (seen = [cancellation.aborted, (cancellation.reason as Error).name]),
+    );
     cancellation.abort();
     assert.deepEqual(seen, [true, 'AbortError']);
   });

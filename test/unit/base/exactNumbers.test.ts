@@ -18,8 +18,16 @@ describe('numbers that a person writes', () => {
   });
 
   it('numbers that JavaScript rounds are named', () => {
-    for (const json of ['9007199254740993', '-9007199254740993', '{"a": "\\"", "id": [9007199254740993]}'])
-      assert.match(roundingError(json) ?? '', /^-?9007199254740993 would be sent as another number\.$/, json);
+    for (const json of [
+      '9007199254740993',
+      '-9007199254740993',
+      '{"a": "\\"", "id": [9007199254740993]}',
+    ])
+      assert.match(
+        roundingError(json) ?? '',
+        /^-?9007199254740993 would be sent as another number\.$/,
+        json,
+      );
     assert.match(roundingError('[1e999]') ?? '', /^1e999 would/);
     assert.match(roundingError('9'.repeat(400)) ?? '', /^9+ would/);
   });

@@ -37,9 +37,16 @@ describe('the home folder', () => {
     const asking = filesBelow(path.join(root, 'src'))
       .map(moduleOf)
       .filter(({ file, imports, text }) => {
-        const names = imports.filter(({ to }) => /^(node:)?os$/.test(to)).flatMap((one) => one.names);
-        const isAsked = names.some((name) => ['homedir', 'userInfo', '*', 'default'].includes(name));
-        return file !== 'src/core/base/home.ts' && (isAsked || /env(\.|\[['"])(HOME|USERPROFILE)\b/.test(text));
+        const names = imports
+          .filter(({ to }) => /^(node:)?os$/.test(to))
+          .flatMap((one) => one.names);
+        const isAsked = names.some((name) =>
+          ['homedir', 'userInfo', '*', 'default'].includes(name),
+        );
+        return (
+          file !== 'src/core/base/home.ts' &&
+          (isAsked || /env(\.|\[['"])(HOME|USERPROFILE)\b/.test(text))
+        );
       });
     assert.deepEqual(
       asking.map(({ file }) => file),

@@ -8,11 +8,17 @@ describe('steps one by one', () => {
     const gates: ((error?: Error) => void)[] = [];
     const step = (name: string) => async (): Promise<string> => {
       heard.push(`${name} begins`);
-      await new Promise<void>((resolve, reject) => gates.push((error) => (error ? reject(error) : resolve())));
+      await new Promise<void>((resolve, reject) =>
+        gates.push((error) => (error ? reject(error) : resolve())),
+      );
       heard.push(`${name} ends`);
       return name;
     };
-    const [first, second, other] = [steps.add('a', step('1')), steps.add('a', step('2')), steps.add('b', step('3'))];
+    const [first, second, other] = [
+      steps.add('a', step('1')),
+      steps.add('a', step('2')),
+      steps.add('b', step('3')),
+    ];
     await new Promise(setImmediate);
     assert.deepEqual(heard, ['1 begins', '3 begins']);
     gates[0]?.(new Error('failed'));

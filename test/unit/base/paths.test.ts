@@ -28,9 +28,15 @@ describe('paths', () => {
   it('a link to a missing target is followed, and the rest of the path stays', () => {
     const link = path.join(folder, 'link');
     symlinkSync(path.join(folder, 'missing'), link, 'junction');
-    assert.equal(realPath(path.join(link, 'a', 'b')), path.join(realPath(folder), 'missing', 'a', 'b'));
+    assert.equal(
+      realPath(path.join(link, 'a', 'b')),
+      path.join(realPath(folder), 'missing', 'a', 'b'),
+    );
     symlinkSync(path.join(folder, 'loop'), path.join(folder, 'loop'), 'junction');
-    assert.equal(realPath(path.join(folder, 'loop', 'a')), path.join(realPath(folder), 'loop', 'a'));
+    assert.equal(
+      realPath(path.join(folder, 'loop', 'a')),
+      path.join(realPath(folder), 'loop', 'a'),
+    );
   });
 
   /** As the editor writes a folder, and as the system does. */

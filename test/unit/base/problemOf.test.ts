@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
 import { problemOf } from '../../../src/core/base/problemOf.js';
 
-const place = { file: '/ws/a.yaml', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } } };
+const place = {
+  file: '/ws/a.yaml',
+  range: { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } },
+};
 
 describe('problemOf', () => {
   it('fills each value into the texts once, whatever the value holds', () => {
     const at = { server: '{name}', places: { key: place } };
-    const { message, fix } = problemOf('tool-malformed', at, { name: '{detail} $1 $&', detail: '{server}' });
+    const { message, fix } = problemOf('tool-malformed', at, {
+      name: '{detail} $1 $&',
+      detail: '{server}',
+    });
     assert.equal(
       message,
       'An entry of the tool list of "{name}" ({detail} $1 $&) is not a tool and is left out: {server}.',
     );
-    assert.equal(fix, 'Ask the author of the server to correct it. The other tools are not affected.');
+    assert.equal(
+      fix,
+      'Ask the author of the server to correct it. The other tools are not affected.',
+    );
   });
 
   it('leaves braces of the texts alone that are no name of a value', () => {
@@ -25,7 +34,13 @@ describe('problemOf', () => {
     const { message, fix, ...rest } = found;
     assert.match(message, /^The tool "t" of "s" is left out: why\./);
     assert.match(fix, /^Blacklist the tool/);
-    assert.deepEqual(rest, { code: 'schema-unusable', severity: 'hint', place, server: 's', tool: 't' });
+    assert.deepEqual(rest, {
+      code: 'schema-unusable',
+      severity: 'hint',
+      place,
+      server: 's',
+      tool: 't',
+    });
   });
 
   it('has the code without the word that tells its texts apart', () => {

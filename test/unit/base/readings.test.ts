@@ -47,7 +47,9 @@ const removed: Record<string, string> = {
 function isGone(shown: string, secret: string, mark: string): boolean {
   const left = bare(shown.replaceAll(mark, ''));
   const third = Math.floor(secret.length / 3);
-  return [0, third, secret.length - third].every((at) => !left.includes(secret.slice(at, at + third)));
+  return [0, third, secret.length - third].every(
+    (at) => !left.includes(secret.slice(at, at + third)),
+  );
 }
 
 describe('secrets among colours and control characters (E4b)', () => {
@@ -93,7 +95,10 @@ describe('secrets among colours and control characters (E4b)', () => {
         JSON.stringify({ [`pass${mark}word`]: 'hunter2Hunter2' }),
         JSON.stringify([`--password${mark}`, 'hunter2Hunter2']),
       ])
-        assert.ok(isGone(redact(text), 'hunter2Hunter2', mark), `${JSON.stringify(text)} ⇒ ${redact(text)}`);
+        assert.ok(
+          isGone(redact(text), 'hunter2Hunter2', mark),
+          `${JSON.stringify(text)} ⇒ ${redact(text)}`,
+        );
     });
 
     it(`a known value is found with ${what} in its middle, in a text and in the value`, () => {
@@ -112,7 +117,13 @@ describe('secrets among colours and control characters (E4b)', () => {
 
   it('a secret in the address of a terminal’s link is found', () => {
     for (const end of ['\u001b\\', '\u0007', '\u009c'])
-      assert.ok(isGone(redact(`\u001b]8;;https://h/?token=hunter2Hunter2${end}here`), 'hunter2Hunter2', end));
+      assert.ok(
+        isGone(
+          redact(`\u001b]8;;https://h/?token=hunter2Hunter2${end}here`),
+          'hunter2Hunter2',
+          end,
+        ),
+      );
   });
 
   it('a private key is found with colours in its first line and around its lines', () => {
@@ -122,11 +133,15 @@ describe('secrets among colours and control characters (E4b)', () => {
     for (const line of lines) assert.ok(!shown.includes(line), shown);
     const known = `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----`;
     for (const line of lines)
-      assert.ok(isGone(redact(`x ${line.slice(0, 9)}\u001b[1m${line.slice(9)}`, known), line, '\u001b[1m'));
+      assert.ok(
+        isGone(redact(`x ${line.slice(0, 9)}\u001b[1m${line.slice(9)}`, known), line, '\u001b[1m'),
+      );
   });
 
   it('a JSON text behind a coloured beginning of a line stays JSON', () => {
-    const shown = redact('\u001b[2m12:00\u001b[0m → {"password":515151,"list":["--token","hunter2"]}');
+    const shown = redact(
+      '\u001b[2m12:00\u001b[0m → {"password":515151,"list":["--token","hunter2"]}',
+    );
     assert.equal(shown, '\u001b[2m12:00\u001b[0m → {"password":"•••","list":["--token","•••"]}');
   });
 

@@ -4,7 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript-ast';
 import { Redactor } from '../../../src/core/base/log.js';
-import { isSecret, withoutArgumentSecrets, withoutSecrets } from '../../../src/core/base/secrets.js';
+import {
+  isSecret,
+  withoutArgumentSecrets,
+  withoutSecrets,
+} from '../../../src/core/base/secrets.js';
 import { isSecretVariable } from '../../../src/core/base/secretNames.js';
 import { shortened } from '../../../src/core/protocol/inBrief.js';
 import { Random } from '../stress/random.js';
@@ -21,7 +25,8 @@ describe('variables of the environment', () => {
     ['SSH_AUTH_SOCK', '/tmp/agent.1', false],
     ['DESKTOP_SESSION', 'ubuntu', false],
   ] as const)
-    it(`${name}=${value} is ${isIt ? 'a' : 'no'} secret`, () => assert.equal(isSecretVariable(name, value), isIt));
+    it(`${name}=${value} is ${isIt ? 'a' : 'no'} secret`, () =>
+      assert.equal(isSecretVariable(name, value), isIt));
 });
 
 describe('secrets', () => {
@@ -113,7 +118,17 @@ describe('secrets', () => {
     ]) {
       assert.equal(withoutSecrets(text), text);
     }
-    const list = ['-y', '-p', '@scope/name', '-p', '8080:80', '--key-file', '/run/key', '--token', '${TOKEN}'];
+    const list = [
+      '-y',
+      '-p',
+      '@scope/name',
+      '-p',
+      '8080:80',
+      '--key-file',
+      '/run/key',
+      '--token',
+      '${TOKEN}',
+    ];
     assert.deepEqual(withoutArgumentSecrets(list), list);
     assert.equal(isSecret('MODE', 'ci'), false);
     assert.equal(isSecret('TOKEN', ''), false);
@@ -155,9 +170,11 @@ describe('secrets in messages about missing ones', () => {
 describe('Redactor', () => {
   it('a registered value is also known by its lines (E4)', () => {
     const redactor = new Redactor();
-    const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
+    const key =
+      '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
     redactor.register([key, 'first half of it\\nsecond half of it']);
-    for (const line of key.split(/\r?\n/)) assert.doesNotMatch(redactor.redact(`[stderr] ${line}`), /MII|kqh/);
+    for (const line of key.split(/\r?\n/))
+      assert.doesNotMatch(redactor.redact(`[stderr] ${line}`), /MII|kqh/);
     assert.equal(redactor.redact('second half of it'), '•••');
   });
 
@@ -178,7 +195,13 @@ describe('Redactor', () => {
   it('known values are found if they overlap, begin alike, or are very long', () => {
     const redactor = new Redactor();
     const long = `${'ab'.repeat(3000)}c`;
-    redactor.register(['secret-one', 'one-and-two', 'secret-o', long, `${'ab'.repeat(3000)}d${'e'.repeat(3000)}`]);
+    redactor.register([
+      'secret-one',
+      'one-and-two',
+      'secret-o',
+      long,
+      `${'ab'.repeat(3000)}d${'e'.repeat(3000)}`,
+    ]);
     assert.equal(redactor.redact('x secret-one-and-two y secret-o z'), 'x ••• y ••• z');
     assert.equal(redactor.redact(`x ${long} y`), 'x ••• y');
     assert.equal(redactor.redact(`x ${'ab'.repeat(3000)}d${'e'.repeat(3000)} y`), 'x ••• y');
@@ -218,7 +241,8 @@ describe('Redactor', () => {
       ';',
       '\u2028',
     ];
-    const word = (): string => Array.from({ length: random.int(6) }, () => random.pick(pieces)).join('');
+    const word = (): string =>
+      Array.from({ length: random.int(6) }, () => random.pick(pieces)).join('');
     const value = (depth: number): unknown => {
       const kind = random.int(depth > 3 ? 4 : 6);
       if (kind === 0) return random.int(2 ** 40);
@@ -255,7 +279,8 @@ describe('Redactor', () => {
 });
 
 describe('looking for secrets', () => {
-  const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+  const filled = (unit: string, size: number): string =>
+    unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
   const units = [
     ...[
       'a.a.',
@@ -289,7 +314,16 @@ describe('looking for secrets', () => {
       'bearer',
       'sk-',
     ],
-    ...['eyJ', 'ghp_', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', 'token=[', '"token":[', '"token":["', 'token="'],
+    ...[
+      'eyJ',
+      'ghp_',
+      '-----BEGIN PRIVATE KEY-----',
+      '-----BEGIN ',
+      'token=[',
+      '"token":[',
+      '"token":["',
+      'token="',
+    ],
     ...[
       'token=\\"',
       'Authorization:',
@@ -337,7 +371,24 @@ describe('looking for secrets', () => {
       'ab\u200b',
       'a\u001b[m',
     ],
-    ...['key:key="', 'Ab1', 'aB', 'A', '1', '-', '_', '.', ',', ';', '<', "'", '`', 'canary', 'canar', 'ababa'],
+    ...[
+      'key:key="',
+      'Ab1',
+      'aB',
+      'A',
+      '1',
+      '-',
+      '_',
+      '.',
+      ',',
+      ';',
+      '<',
+      "'",
+      '`',
+      'canary',
+      'canar',
+      'ababa',
+    ],
   ];
   const secrets = [
     'canary-1',
@@ -374,15 +425,19 @@ describe('looking for secrets', () => {
       for (const unit of units) {
         const text = filled(unit, size);
         const part = text.slice(0, size / shorter);
-        // Eight times the text takes eight times the time, or sixty-four times if the function is quadratic. Below 3 ms
-        // is noise. The best of several turns has the least noise from a busy machine.
+        // Eight times the text takes eight times the time, or sixty-four times if the function is
+        // quadratic. Below 3 ms is noise. The best of several turns has the least noise from a busy
+        // machine.
         let [ratio, whole, eighth] = [Infinity, Infinity, Infinity];
         for (let turn = 0; turn < 30 && ratio > 3.5; turn++) {
           whole = Math.min(whole, timeOf(way, text));
           eighth = Math.min(eighth, timeOf(way, part));
           ratio = whole / shorter / Math.max(3, eighth);
         }
-        assert.ok(ratio <= 3.5, `${JSON.stringify(unit)}: ${ratio.toFixed(1)} times the time for the same text`);
+        assert.ok(
+          ratio <= 3.5,
+          `${JSON.stringify(unit)}: ${ratio.toFixed(1)} times the time for the same text`,
+        );
       }
     });
   }

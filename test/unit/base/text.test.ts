@@ -30,8 +30,24 @@ describe('a value as a text', () => {
       new TypeError('no'),
     ];
     assert.deepEqual(given.map(asText), [
-      ...['x', '', '5', 'true', 'null', 'undefined', 'an object', 'an object', 'a list', 'a list', 'TypeError: no'],
+      ...[
+        'x',
+        '',
+        '5',
+        'true',
+        'null',
+        'undefined',
+        'an object',
+        'an object',
+        'a list',
+        'a list',
+        'TypeError: no',
+      ],
     ]);
-    assert.deepEqual([new TypeError('no'), 'no', { toString: 1 }].map(messageOf), ['no', 'no', 'an object']);
+    assert.deepEqual([new TypeError('no'), 'no', { toString: 1 }].map(messageOf), [
+      'no',
+      'no',
+      'an object',
+    ]);
   });
 });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
@@ -62,10 +69,17 @@ describe('files from others (S2)', () => {
   it('a file of another program may be UTF-16 in either byte order, with a byte order mark and without', async () => {
     const little = Buffer.from('{ größe }', 'utf16le');
     const big = Buffer.from('{ größe }', 'utf16le').swap16();
-    const marked = (mark: number[], bytes: Buffer): Buffer => Buffer.concat([Buffer.from(mark), bytes]);
+    const marked = (mark: number[], bytes: Buffer): Buffer =>
+      Buffer.concat([Buffer.from(mark), bytes]);
     const utf8 = Buffer.from('{ größe }');
     const all = [utf8, marked([0xef, 0xbb, 0xbf], utf8)];
-    for (const bytes of [...all, little, marked([0xff, 0xfe], little), big, marked([0xfe, 0xff], big)]) {
+    for (const bytes of [
+      ...all,
+      little,
+      marked([0xff, 0xfe], little),
+      big,
+      marked([0xfe, 0xff], big),
+    ]) {
       writeFileSync(file, bytes);
       assert.equal(await readTextFile(file, most, utf8OrUtf16), '{ größe }');
     }
@@ -83,7 +97,10 @@ describe('files from others (S2)', () => {
 
   it('a folder is refused as a file', () => {
     file = folder;
-    return assert.rejects(read(), process.platform === 'win32' ? /EISDIR|EPERM|folder/ : { reason: 'it is a folder' });
+    return assert.rejects(
+      read(),
+      process.platform === 'win32' ? /EISDIR|EPERM|folder/ : { reason: 'it is a folder' },
+    );
   });
 
   onPosix('are refused when they are devices without an end', () => {
@@ -99,7 +116,9 @@ describe('files from others (S2)', () => {
 
 describe('the source', () => {
   const root = path.resolve(__dirname, '../../..');
-  /** These read texts of the system or our own texts, in bounded pieces, or open a file to write it. */
+  /**
+   * These read texts of the system or our own texts, in bounded pieces, or open a file to write it.
+   */
   const allowed = [
     'src/core/base/textFile.ts',
     'src/cli/terminalQuestion.ts',
@@ -117,8 +136,12 @@ describe('the source', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => path.posix.join('src', ...name.split(path.sep)))
       .filter((name) => {
-        const imports = readFileSync(path.join(root, name), 'utf8').match(/^import [^;]*'node:fs(?:\/promises)?';/gms);
-        return imports?.some((text) => /\b(readFile|readFileSync|createReadStream|openSync|open|\* as)\b/.test(text));
+        const imports = readFileSync(path.join(root, name), 'utf8').match(
+          /^import [^;]*'node:fs(?:\/promises)?';/gms,
+        );
+        return imports?.some((text) =>
+          /\b(readFile|readFileSync|createReadStream|openSync|open|\* as)\b/.test(text),
+        );
       });
     assert.deepEqual(
       reading.filter((name) => !allowed.includes(name)),
@@ -139,7 +162,9 @@ describe('the source', () => {
       .filter((name) => name.endsWith('.ts'))
       .filter((name) => {
         const text = readFileSync(path.join(folder, name), 'utf8');
-        return /\bopenTextDocument\(|\bfs\s*\.readFile\(|\bshowTextDocument\((uri|\w+Uri\b|vscode\.Uri)/.test(text);
+        return /\bopenTextDocument\(|\bfs\s*\.readFile\(|\bshowTextDocument\((uri|\w+Uri\b|vscode\.Uri)/.test(
+          text,
+        );
       })
       .map((name) => name.split(path.sep).join('/'));
     assert.deepEqual(reading.sort(), own);

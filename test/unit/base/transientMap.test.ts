@@ -51,6 +51,9 @@ describe('TransientMap', () => {
     const ofTransient = left(new TransientMap<number, unknown>());
     const ofMap = left(new Map<number, unknown>());
     const share = (bytes: number): number => bytes / (entries * entrySize);
-    assert.ok(share(ofTransient) < 0.2, `${share(ofTransient)} of it are left, and ${share(ofMap)} by a Map`);
+    assert.ok(
+      share(ofTransient) < 0.2,
+      `${share(ofTransient)} of it are left, and ${share(ofMap)} by a Map`,
+    );
   });
 });

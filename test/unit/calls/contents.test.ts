@@ -1,6 +1,11 @@
 /** The inputs and outputs of calls, in memory. */
 import assert from 'node:assert/strict';
-import { approximateSize, CallContents, idStart, Recording } from '../../../src/core/calls/contents.js';
+import {
+  approximateSize,
+  CallContents,
+  idStart,
+  Recording,
+} from '../../../src/core/calls/contents.js';
 import type { CallFact } from '../../../src/core/calls/fact.js';
 
 describe('the contents of calls', () => {
@@ -34,7 +39,11 @@ describe('the contents of calls', () => {
       const recording = recordingOf(number);
       recording.onSend('files#1', { path: number, token: 'x' });
       recording.onProgress({ progress: 1 });
-      recording.end(number, { kind: 'result', result: { content: [{ type: 'text', text: textOf(number) }] } }, 0);
+      recording.end(
+        number,
+        { kind: 'result', result: { content: [{ type: 'text', text: textOf(number) }] } },
+        0,
+      );
       recording.onWritten({ content: [] });
       contents.keep([recording]);
     }
@@ -54,7 +63,8 @@ describe('the contents of calls', () => {
     const contents = new CallContents();
     const result = { content: [{ type: 'text' as const, text: 'x' }] };
     const [same, changed] = [recordingOf(0), recordingOf(1)];
-    for (const recording of [same, changed]) recording.end(recording.number, { kind: 'result', result }, 0);
+    for (const recording of [same, changed])
+      recording.end(recording.number, { kind: 'result', result }, 0);
     same.onWritten(result, '{"content":"as written"}');
     changed.onWritten({ content: [] }, '{"content":[]}');
     contents.keep([same, changed]);
@@ -94,14 +104,21 @@ describe('the contents of calls', () => {
     contents.keep([recording]);
     const kept = contents.get(factOf(0, 10, 20));
     assert.deepEqual([kept?.log.length, kept?.log[0], kept?.progress.length], [200, '0', 100]);
-    for (let index = 0; index < 100; index++) contents.logs.add('other', 1_000, 'x'.repeat(100_000));
+    for (let index = 0; index < 100; index++)
+      contents.logs.add('other', 1_000, 'x'.repeat(100_000));
     assert.deepEqual(contents.get(factOf(0, 10, 20))?.log, []);
   });
 });
 
 function recordingOf(number: number, size = 500): Recording {
   const { signal } = new AbortController();
-  const request = { toolset: 'files', conversation: 'd1', tool: 'read', arguments: { path: number }, signal };
+  const request = {
+    toolset: 'files',
+    conversation: 'd1',
+    tool: 'read',
+    arguments: { path: number },
+    signal,
+  };
   const recording = new Recording(request, 0);
   recording.end(number, { kind: 'cancelled' }, 0);
   recording.size = size;
@@ -110,5 +127,14 @@ function recordingOf(number: number, size = 500): Recording {
 
 function factOf(number: number, at = 0, took = 0): CallFact {
   const texts = { toolset: 'files', agent: '', conversation: 'd1', tool: 'read', original: 'read' };
-  return { ...texts, id: `${idStart}${number}`, at, took, sentSize: 0, resultSize: 0, tokens: 0, outcome: 'ok' };
+  return {
+    ...texts,
+    id: `${idStart}${number}`,
+    at,
+    took,
+    sentSize: 0,
+    resultSize: 0,
+    tokens: 0,
+    outcome: 'ok',
+  };
 }

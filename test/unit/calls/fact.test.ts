@@ -51,7 +51,12 @@ describe('the facts of calls', () => {
     ];
     const lines = [lineOf(first), lineOf(second, third), 'half a line', JSON.stringify(event)];
     const found = (most: number): string[] => lastFacts(lines, most).map(({ id }) => id);
-    assert.deepEqual([1, 2, 3, 9].map(found), [['b4'], ['a3', 'b4'], ['a2', 'a3', 'b4'], ['a1', 'a2', 'a3', 'b4']]);
+    assert.deepEqual([1, 2, 3, 9].map(found), [
+      ['b4'],
+      ['a3', 'b4'],
+      ['a2', 'a3', 'b4'],
+      ['a1', 'a2', 'a3', 'b4'],
+    ]);
   });
 
   it('facts are found by each kind of filter', () => {
@@ -92,7 +97,8 @@ describe('the facts of calls', () => {
 
   it('facts keep their numbers when the file grows, is written again, or is cleared', () => {
     const log = new FactLog(4);
-    const lines = (...ids: number[]): string[] => ids.map((id) => lineOf(callFact({ id: `a${id}` })));
+    const lines = (...ids: number[]): string[] =>
+      ids.map((id) => lineOf(callFact({ id: `a${id}` })));
     const known = (): string[] => log.all.map(({ number, fact }) => `${number} ${fact.id}`);
     log.take(lines(1, 2, 3), true);
     log.take(lines(4, 5), false);
@@ -107,7 +113,13 @@ describe('the facts of calls', () => {
 
   it('a call becomes a command that a shell reads as it was', () => {
     assert.equal(callCommand('files_list', {}, 'linux'), 'mcp-toolsets call files_list');
-    assert.equal(callCommand('say', { text: "it's" }, 'linux'), `mcp-toolsets call say '{"text":"it'\\''s"}'`);
-    assert.equal(callCommand('say', { text: "it's" }, 'win32'), `mcp-toolsets call say '{\\"text\\":\\"it''s\\"}'`);
+    assert.equal(
+      callCommand('say', { text: "it's" }, 'linux'),
+      `mcp-toolsets call say '{"text":"it'\\''s"}'`,
+    );
+    assert.equal(
+      callCommand('say', { text: "it's" }, 'win32'),
+      `mcp-toolsets call say '{\\"text\\":\\"it''s\\"}'`,
+    );
   });
 });

@@ -4,7 +4,11 @@ import { Redactor } from '../../../src/core/base/log.js';
 import { linesOf } from '../../../src/core/base/text.js';
 import { isCall, type Fact } from '../../../src/core/calls/fact.js';
 import { Recorder } from '../../../src/core/calls/recorder.js';
-import type { ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
+import type {
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../../../src/core/protocol/request.js';
 import { recordedFacts } from '../../support/core/recordedFacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { callFact } from './facts.js';
@@ -25,10 +29,18 @@ describe('the recorder of calls', () => {
 
   const facts = (): Fact[] => recordedFacts(lines.join(''));
   const { signal } = new AbortController();
-  const call: ToolsetCall = { toolset: 's', conversation: 'd', tool: 't', arguments: { a: 'xyz' }, signal };
+  const call: ToolsetCall = {
+    toolset: 's',
+    conversation: 'd',
+    tool: 't',
+    arguments: { a: 'xyz' },
+    signal,
+  };
   const result = { content: [{ type: 'text' as const, text: 'some text' }] };
-  const record = (request: ToolsetCall | ToolsetRequest = call, outcome: ToolOutcome = { kind: 'result', result }) =>
-    recorder.recorded(request, () => Promise.resolve(outcome));
+  const record = (
+    request: ToolsetCall | ToolsetRequest = call,
+    outcome: ToolOutcome = { kind: 'result', result },
+  ) => recorder.recorded(request, () => Promise.resolve(outcome));
 
   it('a call is recorded after a quarter of a second, and the contents of many calls at once are kept sooner', async () => {
     await record();
@@ -39,8 +51,11 @@ describe('the recorder of calls', () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => record()));
     await new Promise(setImmediate);
     assert.equal(lines.length, 1);
-    const ids = outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.record?.id : undefined) ?? '');
-    for (const id of ids) assert.deepEqual(recorder.contents.get(callFact({ id }))?.outcome, result, id);
+    const ids = outcomes.map(
+      (outcome) => (outcome.kind === 'result' ? outcome.record?.id : undefined) ?? '',
+    );
+    for (const id of ids)
+      assert.deepEqual(recorder.contents.get(callFact({ id }))?.outcome, result, id);
     clock.advance(250);
     assert.deepEqual(
       facts().map(({ id }) => id),
@@ -61,7 +76,12 @@ describe('the recorder of calls', () => {
     recorder.flush();
     const named = facts().map((fact) => isCall(fact) && [fact.tool, fact.original]);
     const once = tools.map((tool) => [tool, tool]);
-    assert.deepEqual(named, [...once, ...once, ['•••', '•••'], ['hidden-value-2', 'hidden-value-2']]);
+    assert.deepEqual(named, [
+      ...once,
+      ...once,
+      ['•••', '•••'],
+      ['hidden-value-2', 'hidden-value-2'],
+    ]);
   });
 
   it('what has ended is recorded before an event, at the request for the latest fact, and at the end', async () => {
@@ -82,7 +102,13 @@ describe('the recorder of calls', () => {
   it('any text of a name stays one line with the same text, and a secret in it is masked', async () => {
     const odd = '"},{\n\u2028\\" \u0000 ü 🙂 \ud800';
     redactor.register(['hidden-value-1']);
-    await record({ ...call, toolset: odd, conversation: odd, tool: `${odd}hidden-value-1`, agent: odd });
+    await record({
+      ...call,
+      toolset: odd,
+      conversation: odd,
+      tool: `${odd}hidden-value-1`,
+      agent: odd,
+    });
     await record({ toolset: odd, conversation: odd, method: odd, params: { uri: odd }, signal });
     await record(call, { kind: 'result', result, unanswered: { kind: 'not sent', reason: odd } });
     recorder.flush();
@@ -96,11 +122,15 @@ describe('the recorder of calls', () => {
 
   it('the sizes are those of the arguments and of the result as the server gave it', async () => {
     const outcomes = [await record(), await record(), await record()];
-    const [first, second] = outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.record : undefined));
+    const [first, second] = outcomes.map((outcome) =>
+      outcome.kind === 'result' ? outcome.record : undefined,
+    );
     first?.onWritten(result, JSON.stringify(result));
     second?.onWritten({ content: [] }, '{"content":[]}');
     recorder.flush();
-    const sizes = facts().flatMap((fact) => (isCall(fact) ? [[fact.sentSize, fact.resultSize, fact.tokens]] : []));
+    const sizes = facts().flatMap((fact) =>
+      isCall(fact) ? [[fact.sentSize, fact.resultSize, fact.tokens]] : [],
+    );
     const written = JSON.stringify(result).length;
     assert.deepEqual(sizes[0], [4, written, Math.ceil(written / 4)]);
     assert.deepEqual(sizes[1], sizes[2]);

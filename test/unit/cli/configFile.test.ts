@@ -17,7 +17,10 @@ import { leadsOut, nearestFolder } from '../../../src/cli/configFile.js';
 import { launcherPath } from '../../../src/core/base/paths.js';
 import { itNotHere } from '../../support/notHere.js';
 
-const asRootIt = itNotHere(process.getuid?.() !== 0, 'Only root can give a folder to another user.');
+const asRootIt = itNotHere(
+  process.getuid?.() !== 0,
+  'Only root can give a folder to another user.',
+);
 /** The user `nobody` of most systems. */
 const another = 65534;
 
@@ -33,7 +36,8 @@ describe('the folder of `connect`', () => {
     mkdirSync(made, { recursive: true });
     return made;
   };
-  const configure = (...parts: string[]): void => writeFileSync(path.join(folder(...parts, '.minds'), 'mcp.yaml'), '');
+  const configure = (...parts: string[]): void =>
+    writeFileSync(path.join(folder(...parts, '.minds'), 'mcp.yaml'), '');
 
   it('The file of the home folder is not a workspace around the working directory', () => {
     configure();
@@ -58,14 +62,17 @@ describe('the folder of `connect`', () => {
   });
 
   for (const name of ['', '.git', '.minds'])
-    asRootIt(`A folder is no repository if another user owns ${name === '' ? 'it' : `its ${name}`} (G6b)`, () => {
-      folder('project', '.git');
-      configure('project');
-      const start = folder('project', 'src');
-      assert.equal(nearestFolder(start, home), path.dirname(start));
-      chownSync(path.join(home, 'project', name), another, another);
-      assert.equal(nearestFolder(start, home), start);
-    });
+    asRootIt(
+      `A folder is no repository if another user owns ${name === '' ? 'it' : `its ${name}`} (G6b)`,
+      () => {
+        folder('project', '.git');
+        configure('project');
+        const start = folder('project', 'src');
+        assert.equal(nearestFolder(start, home), path.dirname(start));
+        chownSync(path.join(home, 'project', name), another, another);
+        assert.equal(nearestFolder(start, home), start);
+      },
+    );
 
   for (const name of ['.git', '.minds'])
     asRootIt(`A folder is no repository if another user placed a link as its ${name} (G6b)`, () => {
@@ -81,13 +88,16 @@ describe('the folder of `connect`', () => {
       assert.equal(nearestFolder(start, home), start);
     });
 
-  asRootIt('A repository of the person around a repository of another user does not end at that (G6b)', () => {
-    folder('project', '.git');
-    configure('project');
-    const start = folder('project', 'theirs');
-    chownSync(folder('project', 'theirs', '.git'), another, another);
-    assert.equal(nearestFolder(start, home), path.join(home, 'project'));
-  });
+  asRootIt(
+    'A repository of the person around a repository of another user does not end at that (G6b)',
+    () => {
+      folder('project', '.git');
+      configure('project');
+      const start = folder('project', 'theirs');
+      chownSync(folder('project', 'theirs', '.git'), another, another);
+      assert.equal(nearestFolder(start, home), path.join(home, 'project'));
+    },
+  );
 });
 
 describe('a path that leads out of the repository of `connect` (G6f)', () => {
@@ -104,22 +114,34 @@ describe('a path that leads out of the repository of `connect` (G6f)', () => {
 
   it('another folder, the folder above and a link to another folder lead out', () => {
     symlinkSync(path.join(home, 'other'), path.join(home, 'repository', 'link'), 'junction');
-    for (const to of ['other', '', 'repository/../other', 'repository-2', 'repository/link', 'missing'])
+    for (const to of [
+      'other',
+      '',
+      'repository/../other',
+      'repository-2',
+      'repository/link',
+      'missing',
+    ])
       assert.equal(leads(to), true, to);
   });
 
   it('the repository and the folders in it do not lead out', () => {
-    for (const to of ['repository', 'repository/src', 'repository/src/deep']) assert.equal(leads(to), false, to);
+    for (const to of ['repository', 'repository/src', 'repository/src/deep'])
+      assert.equal(leads(to), false, to);
   });
 
   it('a submodule and a worktree are repositories, because `.git` may be a file', () => {
     mkdirSync(path.join(home, 'repository', 'module'));
-    writeFileSync(path.join(home, 'repository', 'module', '.git'), 'gitdir: ../.git/modules/module');
+    writeFileSync(
+      path.join(home, 'repository', 'module', '.git'),
+      'gitdir: ../.git/modules/module',
+    );
     assert.equal(leads('repository', 'repository/module'), true);
   });
 
   it('a repository of another user is one too, because its entries are not the person’s', function () {
-    if (process.getuid?.() === 0) chownSync(path.join(home, 'repository', '.git'), another, another);
+    if (process.getuid?.() === 0)
+      chownSync(path.join(home, 'repository', '.git'), another, another);
     assert.equal(leads('other'), true);
   });
 

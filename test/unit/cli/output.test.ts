@@ -1,4 +1,7 @@
-/** Names from servers and files cannot control the terminal (S1a): escape sequences and line breaks appear as numbers. */
+/**
+ * Names from servers and files cannot control the terminal (S1a): escape sequences and line breaks
+ * appear as numbers.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +16,8 @@ function written(run: () => unknown): string {
   let text = '';
   const streams = [process.stdout, process.stderr];
   const own = streams.map((stream) => stream.write.bind(stream));
-  for (const stream of streams) stream.write = ((chunk: string) => ((text += chunk), true)) as never;
+  for (const stream of streams)
+    stream.write = ((chunk: string) => ((text += chunk), true)) as never;
   try {
     run();
   } finally {

@@ -27,8 +27,14 @@ describe('proxies of the environment (X2)', () => {
 
   it('the proxy depends on the scheme, with variables in any case', () => {
     assert.equal(of('http://a.test/'), undefined);
-    Object.assign(process.env, { HTTP_PROXY: 'http://plain.test:1', https_proxy: 'http://me:mine@secret.test:2' });
-    assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['plain.test:1', 'secret.test:2']);
+    Object.assign(process.env, {
+      HTTP_PROXY: 'http://plain.test:1',
+      https_proxy: 'http://me:mine@secret.test:2',
+    });
+    assert.deepEqual(
+      [of('http://a.test/'), of('https://a.test/')],
+      ['plain.test:1', 'secret.test:2'],
+    );
     Object.assign(process.env, { HTTP_PROXY: '', https_proxy: '', ALL_PROXY: 'http://all.test:3' });
     assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['all.test:3', 'all.test:3']);
   });
@@ -39,7 +45,10 @@ describe('proxies of the environment (X2)', () => {
       return proxy?.kind === 'unusable' ? proxy.why : undefined;
     };
     assert.equal(why('http://a.test/'), undefined);
-    Object.assign(process.env, { http_proxy: 'socks5://me:mine@p.test:1', HTTPS_PROXY: 'not an address' });
+    Object.assign(process.env, {
+      http_proxy: 'socks5://me:mine@p.test:1',
+      HTTPS_PROXY: 'not an address',
+    });
     assert.match(String(why('http://a.test/')), /^begins with socks5:\/\/, but/);
     assert.equal(why('https://a.test/'), 'is not an address');
     assert.equal(why('http://localhost/'), undefined);
@@ -48,7 +57,10 @@ describe('proxies of the environment (X2)', () => {
   });
 
   it('there is no proxy for hosts of NO_PROXY and for this machine', () => {
-    Object.assign(process.env, { http_proxy: 'http://p.test:1', NO_PROXY: 'a.test, .inside.test:8080,*.wide.test' });
+    Object.assign(process.env, {
+      http_proxy: 'http://p.test:1',
+      NO_PROXY: 'a.test, .inside.test:8080,*.wide.test',
+    });
     assert.equal(of('http://a.test/'), undefined);
     assert.equal(of('http://x.inside.test:8080/'), undefined);
     assert.equal(of('http://x.inside.test/'), 'p.test:1');

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { messageTexts, problemLine, promptsTable, resultTexts, subjectOfProblem } from '../../../src/cli/render.js';
+import {
+  messageTexts,
+  problemLine,
+  promptsTable,
+  resultTexts,
+  subjectOfProblem,
+} from '../../../src/cli/render.js';
 import { newLines } from '../../../src/cli/output.js';
 import { envUnset } from '../../../src/core/config/problems.js';
 import type { Toolset } from '../../../src/core/tools/catalogue.js';
@@ -18,11 +24,17 @@ describe('texts of servers on the terminal', () => {
       '{"type":"text","text":{"toString":1}}',
       '{"type":{"toString":1},"text":"x"}',
     ]);
-    assert.deepEqual(messageTexts({ messages: [{ role: wordless, content: { type: 'text', text: 'x' } }] }), [
-      'an object: x',
-    ]);
-    const prompts = [{ published: 'p', prompt: { name: 'p', arguments: [{ name: wordless }, { name: ['a'] }] } }];
-    assert.match(promptsTable([{ id: 's', prompts } as unknown as Toolset]), /\[an object\] \[a list\]$/);
+    assert.deepEqual(
+      messageTexts({ messages: [{ role: wordless, content: { type: 'text', text: 'x' } }] }),
+      ['an object: x'],
+    );
+    const prompts = [
+      { published: 'p', prompt: { name: 'p', arguments: [{ name: wordless }, { name: ['a'] }] } },
+    ];
+    assert.match(
+      promptsTable([{ id: 's', prompts } as unknown as Toolset]),
+      /\[an object\] \[a list\]$/,
+    );
   });
 });
 
@@ -38,7 +50,8 @@ describe('problems on the terminal', () => {
   it('too many tools are reported once until they end, and a moved problem once', () => {
     const written: string[] = [];
     const say = newLines((line) => written.push(line), subjectOfProblem);
-    const tooMany = (count: number): string => `a.yaml:3:3: warning too-many-tools: Agents get ${count} tools.`;
+    const tooMany = (count: number): string =>
+      `a.yaml:3:3: warning too-many-tools: Agents get ${count} tools.`;
     say([tooMany(129)]);
     say([tooMany(130), 'a.yaml:4:3: error url-invalid: x']);
     say([tooMany(131), 'a.yaml:5:3: error url-invalid: x']);

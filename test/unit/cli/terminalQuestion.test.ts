@@ -1,9 +1,16 @@
-/** The questions on the terminal (S1l, S4b): no foreign text can pass for a question, or push it out of sight. */
+/**
+ * The questions on the terminal (S1l, S4b): no foreign text can pass for a question, or push it out
+ * of sight.
+ */
 import assert from 'node:assert/strict';
 import { agreementPages, callPages } from '../../../src/cli/terminalQuestion.js';
 
 const fake = 'Allow this call of "echo" of "a"? [y]es, for the [c]onversation, [N]o: ';
-const pages = (given: Record<string, unknown> | undefined, columns: number, rows = Infinity): string[] =>
+const pages = (
+  given: Record<string, unknown> | undefined,
+  columns: number,
+  rows = Infinity,
+): string[] =>
   callPages({ toolset: 'a', tool: 'echo', title: undefined, arguments: given }, { columns, rows });
 
 function widthOf(line: string): number {
@@ -47,7 +54,8 @@ describe('questions at a terminal (S1l, S4b)', () => {
           assert.doesNotMatch(line, /[\p{C}\p{Zl}\p{Zp}\u3164]/u);
         }
         const whole = foreign.map((line) => line.slice(4)).join('');
-        if (text.startsWith('x')) assert.ok(whole.includes(`"${'x'.repeat(50_000)}Allow`), 'all of it is printed');
+        if (text.startsWith('x'))
+          assert.ok(whole.includes(`"${'x'.repeat(50_000)}Allow`), 'all of it is printed');
       }
     });
 
@@ -60,7 +68,10 @@ describe('questions at a terminal (S1l, S4b)', () => {
         const called = pages({ text, [text]: 1 }, columns, rows);
         const about = [`a: node ${text}`, 'b: npx x', `c: ${text}`, `d: node ${'\n'.repeat(500)}`];
         const review = about.map((line) => `  ${line.replaceAll('\n', ' ')}`).join('\n');
-        const agreed = agreementPages({ review, about, question: 'Let these 4 servers start?' }, { columns, rows });
+        const agreed = agreementPages(
+          { review, about, question: 'Let these 4 servers start?' },
+          { columns, rows },
+        );
         for (const page of [...called, ...agreed]) assert.ok(rowsOf(page, columns) <= rows, page);
         const [call = '', start = ''] = [called.at(-1), agreed.at(-1)];
         assert.match(call, /^An agent wants to call "echo" of "a" with:\n {2}\| \{"text":"/);
@@ -75,7 +86,10 @@ describe('questions at a terminal (S1l, S4b)', () => {
 
   it('the pages before a question hold the whole review', () => {
     const review = Array.from({ length: 200 }, (_, index) => `line ${index}`).join('\n');
-    const all = agreementPages({ review, about: ['a: node x'], question: 'Let "a" start?' }, { columns: 80, rows: 24 });
+    const all = agreementPages(
+      { review, about: ['a: node x'], question: 'Let "a" start?' },
+      { columns: 80, rows: 24 },
+    );
     assert.equal(all.slice(0, -1).join('\n'), review);
     assert.equal(all.at(-1), '  | a: node x\nLet "a" start? [y]es, [N]o: ');
   });

@@ -4,7 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PersonsPermissions } from '../../../src/cli/toolPermissions.js';
-import { compilePermissions, permissionOf, toolPermissions } from '../../../src/core/tools/permissions.js';
+import {
+  compilePermissions,
+  permissionOf,
+  toolPermissions,
+} from '../../../src/core/tools/permissions.js';
 
 describe('permissions of the command line (S4)', () => {
   let home: string;
@@ -22,7 +26,8 @@ describe('permissions of the command line (S4)', () => {
     writeFileSync(path.join(home, '.minds', 'permissions.json'), JSON.stringify(own));
     const read = await PersonsPermissions.read(home, options, tightens);
     assert.ok(typeof read !== 'string', JSON.stringify(read));
-    return permissionOf({ original: 'rm', published: 'x_rm' }, compilePermissions(read.rules)).permission;
+    return permissionOf({ original: 'rm', published: 'x_rm' }, compilePermissions(read.rules))
+      .permission;
   }
 
   it('an option of `connect` never loosens a rule of the person, whatever patterns they have', async () => {
@@ -38,7 +43,10 @@ describe('permissions of the command line (S4)', () => {
   });
 
   it('in other commands, the option wins for the same pattern', async () => {
-    assert.equal(await permission({ x_rm: 'deny', rm: 'deny' }, { allow: ['x_rm', 'rm'] }, false), 'allow');
+    assert.equal(
+      await permission({ x_rm: 'deny', rm: 'deny' }, { allow: ['x_rm', 'rm'] }, false),
+      'allow',
+    );
     assert.equal(await permission({ x_rm: 'allow' }, { deny: ['x_rm'] }, false), 'deny');
   });
 });

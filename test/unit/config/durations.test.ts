@@ -3,9 +3,11 @@ import { defaultTimeouts, durationText, milliseconds } from '../../../src/core/c
 
 describe('durations (C3)', () => {
   it('durations are read as written', () => {
-    for (const text of ['250ms', '30s', '10m']) assert.equal(durationText(milliseconds(text) ?? 0), text);
+    for (const text of ['250ms', '30s', '10m'])
+      assert.equal(durationText(milliseconds(text) ?? 0), text);
     assert.equal(milliseconds('1.5s'), 1500);
-    for (const text of ['30', '1h', '-1s', '30  s', '']) assert.equal(milliseconds(text), undefined);
+    for (const text of ['30', '1h', '-1s', '30  s', ''])
+      assert.equal(milliseconds(text), undefined);
   });
 
   it('durations have the documented defaults', () => {

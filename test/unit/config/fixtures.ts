@@ -29,7 +29,10 @@ const envFiles: Readonly<Record<string, EnvFileReading>> = {
 
 function outsideOf(file: string, within: string | undefined): EnvFileReading {
   const isOutside = within !== undefined && !file.startsWith(`${posixPath(within)}/`);
-  return { kind: 'refused', reason: isOutside ? `it is outside ${posixPath(within)}` : 'it does not exist' };
+  return {
+    kind: 'refused',
+    reason: isOutside ? `it is outside ${posixPath(within)}` : 'it does not exist',
+  };
 }
 
 export const configDeps: ConfigDeps = {
@@ -48,7 +51,8 @@ export function parse(text: string | undefined, overrides: Partial<ConfigDeps> =
 }
 
 export function serversOf(parsed: ParsedSource): readonly ConfiguredServer[] {
-  if (parsed.kind === 'refused') throw new Error(`Refused: ${parsed.problems.map(({ message }) => message).join(' ')}`);
+  if (parsed.kind === 'refused')
+    throw new Error(`Refused: ${parsed.problems.map(({ message }) => message).join(' ')}`);
   return parsed.servers;
 }
 

@@ -87,7 +87,13 @@ const cases: readonly Case[] = [
     launch: 'same',
     view: 'same',
   },
-  { of: 'enabled', one: stdio(''), other: stdio('    enabled: false\n'), launch: 'same', view: 'same' },
+  {
+    of: 'enabled',
+    one: stdio(''),
+    other: stdio('    enabled: false\n'),
+    launch: 'same',
+    view: 'same',
+  },
   {
     of: 'a number or its text',
     one: stdio('    env: { A: 3000 }\n'),
@@ -97,7 +103,13 @@ const cases: readonly Case[] = [
   },
   // Inputs of an instance
   { of: 'transport', one: stdio(''), other: http(''), launch: 'other', view: 'same' },
-  { of: 'command', one: stdio(''), other: stdio('').replace('npx', 'node'), launch: 'other', view: 'same' },
+  {
+    of: 'command',
+    one: stdio(''),
+    other: stdio('').replace('npx', 'node'),
+    launch: 'other',
+    view: 'same',
+  },
   {
     of: 'order of args',
     one: stdio('    args: [a, b]\n'),
@@ -127,7 +139,13 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
-  { of: 'an empty value of env', one: stdio(''), other: stdio("    env: { A: '' }\n"), launch: 'other', view: 'same' },
+  {
+    of: 'an empty value of env',
+    one: stdio(''),
+    other: stdio("    env: { A: '' }\n"),
+    launch: 'other',
+    view: 'same',
+  },
   {
     of: 'a variable of the name __proto__',
     one: stdio('    env: { __proto__: x }\n'),
@@ -135,7 +153,13 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
-  { of: 'url', one: http(''), other: http('').replace('/mcp', '/other'), launch: 'other', view: 'same' },
+  {
+    of: 'url',
+    one: http(''),
+    other: http('').replace('/mcp', '/other'),
+    launch: 'other',
+    view: 'same',
+  },
   {
     of: 'a header',
     one: http('    headers: { A: x }\n'),
@@ -164,7 +188,13 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
-  { of: 'sessionId', one: http(''), other: http('    sessionId: x\n'), launch: 'other', view: 'same' },
+  {
+    of: 'sessionId',
+    one: http(''),
+    other: http('    sessionId: x\n'),
+    launch: 'other',
+    view: 'same',
+  },
   {
     of: 'truely-stateless',
     one: stdio(''),
@@ -173,7 +203,13 @@ const cases: readonly Case[] = [
     view: 'same',
   },
   // Parts of the view
-  { of: 'whitelist', one: stdio(''), other: stdio('    tools: { whitelist: [a] }\n'), launch: 'same', view: 'other' },
+  {
+    of: 'whitelist',
+    one: stdio(''),
+    other: stdio('    tools: { whitelist: [a] }\n'),
+    launch: 'same',
+    view: 'other',
+  },
   {
     of: 'whitelist and blacklist exchanged',
     one: stdio('    tools: { whitelist: [a] }\n'),
@@ -202,8 +238,20 @@ const cases: readonly Case[] = [
     launch: 'same',
     view: 'other',
   },
-  { of: 'timeouts', one: stdio(''), other: stdio('    timeouts: { idle: 1m }\n'), launch: 'same', view: 'other' },
-  { of: 'prompts', one: stdio(''), other: stdio('    prompts: { whitelist: [a] }\n'), launch: 'same', view: 'other' },
+  {
+    of: 'timeouts',
+    one: stdio(''),
+    other: stdio('    timeouts: { idle: 1m }\n'),
+    launch: 'same',
+    view: 'other',
+  },
+  {
+    of: 'prompts',
+    one: stdio(''),
+    other: stdio('    prompts: { whitelist: [a] }\n'),
+    launch: 'same',
+    view: 'other',
+  },
   {
     of: 'resources',
     one: stdio(''),
@@ -232,10 +280,16 @@ describe('hashes of a definition (R2, C2)', () => {
 
   it('an unused host variable does not change the launch', () => {
     const text = stdio('    env: { A: { env: SEARCH_TOKEN } }\n');
-    assert.equal(definitionOf(text).launchHash, definitionOf(text, { env: { ...hostEnv, NEW: 'x' } }).launchHash);
+    assert.equal(
+      definitionOf(text).launchHash,
+      definitionOf(text, { env: { ...hostEnv, NEW: 'x' } }).launchHash,
+    );
   });
 
   it('the hash shows no part of a secret', () => {
-    assert.match(definitionOf(stdio('    env: { A: { env: SEARCH_TOKEN } }\n')).launchHash, /^[0-9a-f]{64}$/);
+    assert.match(
+      definitionOf(stdio('    env: { A: { env: SEARCH_TOKEN } }\n')).launchHash,
+      /^[0-9a-f]{64}$/,
+    );
   });
 });

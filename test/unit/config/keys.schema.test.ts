@@ -32,7 +32,7 @@ const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 
 describe('the JSON schema (E2)', () => {
   it('the shipped schema is up to date; UPDATE_GOLDEN=1 writes it', async () => {
-    const { code } = await format(shipped, JSON.stringify(configSchema()), { printWidth: 120 });
+    const { code } = await format(shipped, JSON.stringify(configSchema()), { printWidth: 100 });
     assertGolden(shipped, code);
     assert.deepEqual(manifest.contributes.yamlValidation, [
       { fileMatch: '.minds/mcp.yaml', url: './media/mcp.schema.json' },
@@ -49,13 +49,17 @@ describe('the JSON schema (E2)', () => {
         const value = plain(text);
         assert.ok(validate(value) || value === null, JSON.stringify(validate.errors, null, 1));
       });
-    } else if (errors.some(({ code, severity }) => severity === 'error' && !beyond.has(code)) || kind === 'refused') {
+    } else if (
+      errors.some(({ code, severity }) => severity === 'error' && !beyond.has(code)) ||
+      kind === 'refused'
+    ) {
       if (errors.every(({ code }) => beyond.has(code))) continue;
       it(`the schema refuses ${file}`, () => assert.equal(validate(plain(text)), false));
     }
   }
 
-  const server = (body: string): string => `version: 1\nservers: { a: { transport: stdio, command: x, ${body} } }`;
+  const server = (body: string): string =>
+    `version: 1\nservers: { a: { transport: stdio, command: x, ${body} } }`;
   const wrong = [
     'enabled: 1', "enabled: 'true'", 'truely-stateless: []', 'args: x', 'args: [[]]', 'args: [null]', 'args: { a: b }', 'cwd: 1',
     'env: x', 'env: [a]', 'env: { A: [] }', 'env: { A: { env: 1 } }', 'env: { A: {} }', 'tools: []', 'tools: { whitelist: x }',
@@ -65,7 +69,9 @@ describe('the JSON schema (E2)', () => {
   ]; // oxfmt-ignore
   for (const body of wrong) {
     it(`the schema refuses ${body}, as the validator does`, () => {
-      const text = server(body.startsWith('command') || body.startsWith('transport') ? 'x: 1' : body);
+      const text = server(
+        body.startsWith('command') || body.startsWith('transport') ? 'x: 1' : body,
+      );
       const [key = ''] = body.split(':');
       const replaced =
         body.startsWith('command') || body.startsWith('transport')

@@ -1,4 +1,7 @@
-/** Approvals (S1) and running servers (R2) outlive an update, so fingerprints and hashes of launches stay as they are. */
+/**
+ * Approvals (S1) and running servers (R2) outlive an update, so fingerprints and hashes of launches
+ * stay as they are.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeLaunch } from '../../../src/core/approval/fingerprint.js';
@@ -14,7 +17,11 @@ function printsOf(name: string, text: string): string[] {
   return servers.flatMap((server) => {
     if (server.kind === 'invalid') return [];
     const { id, launchHash } = server.definition;
-    return [`${name} ${id}`, `  ${launchHash}`, `  ${describeLaunch(server.definition).fingerprint}`];
+    return [
+      `${name} ${id}`,
+      `  ${launchHash}`,
+      `  ${describeLaunch(server.definition).fingerprint}`,
+    ];
   });
 }
 
@@ -23,7 +30,9 @@ describe('fingerprints and hashes of launches over updates', () => {
     // The fixtures have absolute paths of other systems.
     if (process.platform === 'win32') this.skip();
     const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-    const lines = names.flatMap((name) => printsOf(name, readFileSync(path.join(folder, name), 'utf8')));
+    const lines = names.flatMap((name) =>
+      printsOf(name, readFileSync(path.join(folder, name), 'utf8')),
+    );
     const all = [...lines, ...printsOf('every key', wholeFormat)];
     assertGolden(path.join(golden, 'launches.txt'), `${all.join('\n')}\n`);
   });

@@ -14,13 +14,15 @@ import type {
 import { posixPath } from '../../support/places.js';
 
 export function renderSource(parsed: ParsedSource, text: string): string {
-  const head = parsed.kind === 'refused' ? ['refused'] : ['accepted', ...parsed.servers.flatMap(renderServer)];
+  const head =
+    parsed.kind === 'refused' ? ['refused'] : ['accepted', ...parsed.servers.flatMap(renderServer)];
   const problems = parsed.problems.flatMap((problem) => ['', ...renderProblem(problem, text)]);
   return [...head, ...problems, ''].join('\n');
 }
 
 function renderServer(server: ConfiguredServer): string[] {
-  if (server.kind === 'invalid') return ['', `server ${server.id} ${renderRange(server.places.key.range)} invalid`];
+  if (server.kind === 'invalid')
+    return ['', `server ${server.id} ${renderRange(server.places.key.range)} invalid`];
   const { definition } = server;
   return [
     '',
@@ -33,7 +35,9 @@ function renderDefinition(definition: ServerDefinition): string[] {
   const { launch, timeouts, spare } = definition;
   const start = definition.start ? `, start: ${definition.start}` : '';
   const starts = spare === undefined ? start : `${start}, spare: ${spare}`;
-  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${starts}`];
+  const lines = [
+    `enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${starts}`,
+  ];
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
     lines.push(
@@ -43,7 +47,8 @@ function renderDefinition(definition: ServerDefinition): string[] {
       if (value.kind === 'reference') lines.push(`argument ${index + 1}${renderReference(value)}`);
     if (launch.envFile) {
       lines.push(`env file ${posixPath(launch.envFile.file)}`);
-      for (const [name, value] of launch.envFile.values) lines.push(`  ${name}: ${JSON.stringify(value)}`);
+      for (const [name, value] of launch.envFile.values)
+        lines.push(`  ${name}: ${JSON.stringify(value)}`);
     }
     lines.push(...renderValues('env', launch.env));
   } else {
@@ -52,14 +57,20 @@ function renderDefinition(definition: ServerDefinition): string[] {
     lines.push(...renderValues('header', launch.headers));
     if (launch.oauth) lines.push(`oauth: ${JSON.stringify(launch.oauth)}`);
   }
-  lines.push(...renderFilter('tools', definition.tools), ...renderTransform('tools', definition.transform));
-  if (definition.overrides) lines.push(`overrides: ${JSON.stringify(plainOverrides(definition.overrides))}`);
+  lines.push(
+    ...renderFilter('tools', definition.tools),
+    ...renderTransform('tools', definition.transform),
+  );
+  if (definition.overrides)
+    lines.push(`overrides: ${JSON.stringify(plainOverrides(definition.overrides))}`);
   lines.push(...renderFilter('prompts', definition.prompts.filter));
   lines.push(...renderTransform('prompts', definition.prompts.transform));
   lines.push(...renderFilter('resources', definition.resources));
   const { mimeTypes, maxBytes } = definition.resources;
   if (mimeTypes || maxBytes)
-    lines.push(`resources of ${mimeTypes?.join() ?? 'any type'}, at most ${maxBytes ?? 'any'} bytes`);
+    lines.push(
+      `resources of ${mimeTypes?.join() ?? 'any type'}, at most ${maxBytes ?? 'any'} bytes`,
+    );
   if (definition.manual !== undefined) lines.push(`manual: ${JSON.stringify(definition.manual)}`);
   lines.push(`timeouts: ${timeouts.connect} ${timeouts.call} ${timeouts.callMax} ${timeouts.idle}`);
   return lines;
@@ -84,7 +95,9 @@ function renderReference({ source, prefix, suffix, fallback }: Reference): strin
 
 function renderFilter(kind: string, filter: NameFilter): string[] {
   if (filter.whitelist.length + filter.blacklist.length === 0) return [];
-  return [`${kind}: whitelist ${JSON.stringify(filter.whitelist)} blacklist ${JSON.stringify(filter.blacklist)}`];
+  return [
+    `${kind}: whitelist ${JSON.stringify(filter.whitelist)} blacklist ${JSON.stringify(filter.blacklist)}`,
+  ];
 }
 
 function renderTransform(kind: string, steps: readonly Transform[]): string[] {
@@ -99,7 +112,9 @@ export function renderProblem(problem: Problem, text: string): string[] {
     // Paths in a text keep their drive on Windows.
     `  ${process.platform === 'win32' ? problem.message.replace(/`[A-Z]:[^`]*`/g, posixPath) : problem.message}`,
     `  fix: ${problem.fix}`,
-    ...(problem.related ?? []).map(({ message, place }) => `  related ${renderRange(place.range)}: ${message}`),
+    ...(problem.related ?? []).map(
+      ({ message, place }) => `  related ${renderRange(place.range)}: ${message}`,
+    ),
   ];
 }
 
@@ -113,6 +128,8 @@ export function textIn(text: string, { start, end }: Range): string {
   const shown = lines.slice(start.line, end.line + 1);
   const last = shown.length - 1;
   return shown
-    .map((line, index) => line.slice(index === 0 ? start.character : 0, index === last ? end.character : undefined))
+    .map((line, index) =>
+      line.slice(index === 0 ? start.character : 0, index === last ? end.character : undefined),
+    )
     .join('\n');
 }

@@ -5,7 +5,8 @@ import { isUserFile, sourceFiles } from '../../../src/core/config/sources.js';
 import { codes, hostEnv, parse, sourceOf, configDeps } from './fixtures.js';
 import { posixPath } from '../../support/places.js';
 
-const server = (id: string, command = 'npx'): string => `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
+const server = (id: string, command = 'npx'): string =>
+  `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
 const file = (...servers: string[]): string => `version: 1\nservers:\n${servers.join('')}`;
 const broken = 'version: 1\nservers: [\n';
 
@@ -26,7 +27,10 @@ describe('several sources as one model (C4, C5)', () => {
   });
 
   it('servers are in the order of the sources, then in the order of the file', () => {
-    const sources = [sourceOf(file(server('z'), server('a')), '/two'), sourceOf(file(server('m')), '/one')];
+    const sources = [
+      sourceOf(file(server('z'), server('a')), '/two'),
+      sourceOf(file(server('m')), '/one'),
+    ];
     assert.deepEqual(ids(new ConfigState().apply(sources, configDeps)), ['z', 'a', 'm']);
   });
 
@@ -63,7 +67,10 @@ describe('several sources as one model (C4, C5)', () => {
   });
 
   it('an invalid entry holds its id', () => {
-    const sources = [sourceOf(file(server('a', "''")), '/one'), sourceOf(file(server('a')), '/two')];
+    const sources = [
+      sourceOf(file(server('a', "''")), '/one'),
+      sourceOf(file(server('a')), '/two'),
+    ];
     const merged = new ConfigState().apply(sources, configDeps);
     assert.deepEqual(ids(merged), ['a!']);
     assert.deepEqual(codes(merged.problems), ['wrong-type', 'id-in-other-folder']);
@@ -71,10 +78,17 @@ describe('several sources as one model (C4, C5)', () => {
 
   it('a refused file keeps its last content, and the other files are applied', () => {
     const state = new ConfigState();
-    const before = state.apply([sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')], configDeps);
+    const before = state.apply(
+      [sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')],
+      configDeps,
+    );
     const after = state.apply([sourceOf(broken), sourceOf(file(server('c')), '/two')], configDeps);
     assert.deepEqual(ids(after), ['a', 'c']);
-    assert.equal(after.model.servers[0], before.model.servers[0], 'the remembered entry is untouched');
+    assert.equal(
+      after.model.servers[0],
+      before.model.servers[0],
+      'the remembered entry is untouched',
+    );
     assert.deepEqual(after.refused, ['/ws/.minds/mcp.yaml']);
     assert.ok(codes(after.problems).every((code) => code === 'yaml-syntax'));
     const mended = state.apply([sourceOf(file(server('d')))], configDeps);
@@ -91,7 +105,9 @@ describe('several sources as one model (C4, C5)', () => {
       assert.equal(after.model.servers[0], before.model.servers[0]);
       assert.ok(!codes(after.problems).includes('env-unset'));
     }
-    assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), ['env-unset']);
+    assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), [
+      'env-unset',
+    ]);
   });
 
   it('a file that became unreadable keeps its text, and has a problem until it is read again', () => {
@@ -100,7 +116,10 @@ describe('several sources as one model (C4, C5)', () => {
     const merged = state.apply([{ ...readable, unreadable: 'it is a folder' }], configDeps);
     assert.deepEqual(ids(merged), ['a']);
     assert.deepEqual(codes(merged.problems), ['file-unreadable']);
-    assert.match(merged.problems[0]?.message ?? '', /it is a folder\. Its previous content stays in effect/);
+    assert.match(
+      merged.problems[0]?.message ?? '',
+      /it is a folder\. Its previous content stays in effect/,
+    );
     assert.deepEqual(state.apply([readable], configDeps).problems, []);
   });
 
@@ -114,7 +133,11 @@ describe('several sources as one model (C4, C5)', () => {
     state.apply([sourceOf(file(server('a')))], configDeps);
     state.apply([sourceOf(broken)], configDeps);
     assert.deepEqual(ids(state.apply([sourceOf(undefined)], configDeps)), []);
-    assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), [], 'nothing older comes back');
+    assert.deepEqual(
+      ids(state.apply([sourceOf(broken)], configDeps)),
+      [],
+      'nothing older comes back',
+    );
   });
 
   it('a file with empty `servers` counts as a deleted one, and an empty file is refused (C1, C4)', () => {
@@ -141,7 +164,10 @@ describe('several sources as one model (C4, C5)', () => {
   it('a refused file with remembered servers claims their ids, but has no problems at old places', () => {
     const state = new ConfigState();
     state.apply([sourceOf(undefined, '/one'), sourceOf(file(server('a')), '/two')], configDeps);
-    const merged = state.apply([sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')], configDeps);
+    const merged = state.apply(
+      [sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')],
+      configDeps,
+    );
     assert.deepEqual(ids(merged), ['a']);
     assert.ok(!codes(merged.problems).includes('id-in-other-folder'));
   });
@@ -214,8 +240,14 @@ describe('several sources as one model (C4, C5)', () => {
     });
 
     it('a `.mcprc` with too deep nesting is refused, and the other files count', () => {
-      for (const text of ['{"a":'.repeat(20_000), `{"mcpServers":${'['.repeat(20_000)}${']'.repeat(20_000)}}`]) {
-        const merged = new ConfigState().apply([sourceOf(file(server('a'))), { ...mcprc([]), text }], configDeps);
+      for (const text of [
+        '{"a":'.repeat(20_000),
+        `{"mcpServers":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      ]) {
+        const merged = new ConfigState().apply(
+          [sourceOf(file(server('a'))), { ...mcprc([]), text }],
+          configDeps,
+        );
         assert.deepEqual(ids(merged), ['a']);
         assert.deepEqual(merged.refused, ['/ws/.mcprc']);
         assert.ok(merged.problems.some(({ place }) => place.file === '/ws/.mcprc'));
@@ -232,7 +264,11 @@ describe('several sources as one model (C4, C5)', () => {
       state.apply([sourceOf(file(server('a'))), mcprc(['a'])], configDeps);
       const merged = state.apply([sourceOf(undefined), mcprc(['a'])], configDeps);
       assert.deepEqual(
-        [merged.model.servers.map(({ source }) => source), merged.problems, merged.model.shadowed.size],
+        [
+          merged.model.servers.map(({ source }) => source),
+          merged.problems,
+          merged.model.shadowed.size,
+        ],
         [['/ws/.mcprc'], [], 0],
       );
     });
@@ -241,7 +277,10 @@ describe('several sources as one model (C4, C5)', () => {
       const state = new ConfigState();
       state.apply([mcprc(['a'])], configDeps);
       const merged = state.apply([{ ...mcprc([]), text: '{ "a": ' }], configDeps);
-      assert.deepEqual([ids(merged), merged.refused, codes(merged.problems)], [['a'], ['/ws/.mcprc'], ['json-syntax']]);
+      assert.deepEqual(
+        [ids(merged), merged.refused, codes(merged.problems)],
+        [['a'], ['/ws/.mcprc'], ['json-syntax']],
+      );
     });
   });
 
@@ -259,7 +298,10 @@ describe('several sources as one model (C4, C5)', () => {
         ],
       );
       assert.deepEqual(
-        sourceFiles([], '/home/me').map(({ file: path, ...own }) => ({ file: posixPath(path), ...own })),
+        sourceFiles([], '/home/me').map(({ file: path, ...own }) => ({
+          file: posixPath(path),
+          ...own,
+        })),
         [{ file: '/home/me/.minds/mcp.yaml', folder: '/home/me', origin: 'user' }],
       );
     });

@@ -11,12 +11,18 @@ type Keys = readonly string[];
 const toolOf = (name: string, properties: Keys = [], description = ''): OfferedTool => ({
   name,
   description,
-  inputSchema: { type: 'object', properties: Object.fromEntries(properties.map((key) => [key, { type: 'string' }])) },
+  inputSchema: {
+    type: 'object',
+    properties: Object.fromEntries(properties.map((key) => [key, { type: 'string' }])),
+  },
 });
 const named = (...names: Keys): OfferedTool[] => names.map((name) => toolOf(name));
-const serverOf = (id: string, launchHash = 'one'): ServerDefinition => ({ id, launchHash }) as ServerDefinition;
+const serverOf = (id: string, launchHash = 'one'): ServerDefinition =>
+  ({ id, launchHash }) as ServerDefinition;
 const shown = (tools: readonly OfferedTool[]): string =>
-  tools.map(({ name, inputSchema }) => `${name}(${Object.keys(inputSchema.properties ?? {}).join()})`).join(' ');
+  tools
+    .map(({ name, inputSchema }) => `${name}(${Object.keys(inputSchema.properties ?? {}).join()})`)
+    .join(' ');
 
 class Lists {
   constructor(
@@ -26,7 +32,11 @@ class Lists {
 
   private readonly firstSeen = new FirstSeen(() => ({ tools: this.tools, seen: this.seen }));
 
-  async of(tools: readonly OfferedTool[], server = 'a', launch = 'one'): Promise<readonly OfferedTool[]> {
+  async of(
+    tools: readonly OfferedTool[],
+    server = 'a',
+    launch = 'one',
+  ): Promise<readonly OfferedTool[]> {
     const listing = { tools, malformed: [] };
     return (await this.firstSeen.inOrder(listing, {}, serverOf(server, launch), {})).tools;
   }
@@ -42,7 +52,9 @@ describe('the order first seen (N6)', () => {
 
   it('a list with other orders of tools and keys is the same to the byte', async () => {
     const lists = new Lists();
-    const before = JSON.stringify(await lists.of([toolOf('write', ['path', 'content']), ...named('b', 'a')]));
+    const before = JSON.stringify(
+      await lists.of([toolOf('write', ['path', 'content']), ...named('b', 'a')]),
+    );
     const shuffled = [...named('a'), toolOf('write', ['content', 'path']), ...named('b')];
     assert.equal(JSON.stringify(await lists.of(shuffled)), before);
   });
@@ -63,14 +75,19 @@ describe('the order first seen (N6)', () => {
     };
     const value = (depth: number): unknown => {
       if (depth === 0 || random.chance(0.3)) return random.int(5);
-      const keys = shuffled(['type', 'b', 'a', 'properties', 'required', '10', '2']).slice(random.int(7));
-      const of = (key: string): unknown => (key === 'required' ? shuffled(['x', 'y', 'z']) : value(depth - 1));
+      const keys = shuffled(['type', 'b', 'a', 'properties', 'required', '10', '2']).slice(
+        random.int(7),
+      );
+      const of = (key: string): unknown =>
+        key === 'required' ? shuffled(['x', 'y', 'z']) : value(depth - 1);
       return Object.fromEntries(keys.map((key) => [key, of(key)]));
     };
     const again = (given: unknown, key = ''): unknown => {
       if (Array.isArray(given)) return key === 'required' ? shuffled(given) : given;
       if (typeof given !== 'object' || given === null) return given;
-      return Object.fromEntries(shuffled(Object.entries(given)).map(([inner, of]) => [inner, again(of, inner)]));
+      return Object.fromEntries(
+        shuffled(Object.entries(given)).map(([inner, of]) => [inner, again(of, inner)]),
+      );
     };
     for (let run = 0; run < 100; run++) {
       const lists = new Lists();
@@ -87,7 +104,10 @@ describe('the order first seen (N6)', () => {
       const before = JSON.stringify(await lists.of(tools as OfferedTool[]));
       assert.equal(before, JSON.stringify(tools));
       for (let round = 0; round < 3; round++)
-        assert.equal(JSON.stringify(await lists.of(shuffled(tools).map((tool) => again(tool) as OfferedTool))), before);
+        assert.equal(
+          JSON.stringify(await lists.of(shuffled(tools).map((tool) => again(tool) as OfferedTool))),
+          before,
+        );
     }
   });
 
@@ -96,8 +116,14 @@ describe('the order first seen (N6)', () => {
     await lists.of([toolOf('a', ['x', 'y']), toolOf('b', ['x', 'y'])]);
     const changed = await lists.of([toolOf('b', ['y', 'x']), toolOf('a', ['z', 'y', 'x'])]);
     assert.equal(shown(changed), 'a(z,y,x) b(x,y)');
-    assert.equal(shown(await lists.of([toolOf('a', ['y', 'z', 'x']), toolOf('b', ['x', 'y'])])), 'a(z,y,x) b(x,y)');
-    assert.equal(shown(await lists.of([toolOf('a', ['y', 'x']), toolOf('b', ['x', 'y'])])), 'a(x,y) b(x,y)');
+    assert.equal(
+      shown(await lists.of([toolOf('a', ['y', 'z', 'x']), toolOf('b', ['x', 'y'])])),
+      'a(z,y,x) b(x,y)',
+    );
+    assert.equal(
+      shown(await lists.of([toolOf('a', ['y', 'x']), toolOf('b', ['x', 'y'])])),
+      'a(x,y) b(x,y)',
+    );
   });
 
   for (const [first, next, wanted] of [
@@ -171,7 +197,9 @@ describe('the order first seen (N6)', () => {
     const lists = new Lists();
     const name = 'n'.repeat(1000);
     for (let run = 0; run < 300; run++) {
-      const listed = await lists.of(Array.from({ length: 200 }, (_, index) => toolOf(`${name}${run} ${index}`)));
+      const listed = await lists.of(
+        Array.from({ length: 200 }, (_, index) => toolOf(`${name}${run} ${index}`)),
+      );
       assert.equal(listed.length, 200);
     }
     const kept = JSON.stringify(

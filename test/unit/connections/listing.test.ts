@@ -19,7 +19,10 @@ function server(...pages: unknown[]): { list(): Promise<ToolListing>; asked: unk
       return Promise.resolve(pages[asked.length - 1]);
     },
   });
-  return { asked, list: () => lister.listTools({ signal: new AbortController().signal, timeoutMs: 1000 }) };
+  return {
+    asked,
+    list: () => lister.listTools({ signal: new AbortController().signal, timeoutMs: 1000 }),
+  };
 }
 
 describe('tool listing', () => {
@@ -62,7 +65,11 @@ describe('tool listing', () => {
 
   it('a list is stale once its first page is, unless the server reports changes or gave no time (X8)', async () => {
     const clock = new FakeClock();
-    const staleAfter = async (ms: number, pages: readonly object[], listChanged = false): Promise<unknown[]> => {
+    const staleAfter = async (
+      ms: number,
+      pages: readonly object[],
+      listChanged = false,
+    ): Promise<unknown[]> => {
       const left = [...pages];
       const lister = new OfferLister({
         capabilities: { tools: { listChanged } },
@@ -80,7 +87,8 @@ describe('tool listing', () => {
     assert.deepEqual(await staleAfter(199, two), ['|']);
     assert.deepEqual(await staleAfter(200, two), ['tools', '|']);
     assert.deepEqual(await staleAfter(200, two, true), ['|']);
-    for (const ttlMs of [undefined, 0, -1, 'soon']) assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
+    for (const ttlMs of [undefined, 0, -1, 'soon'])
+      assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
   });
 
   it('a list names a hundred malformed entries, and counts the others (S2)', async () => {
@@ -92,13 +100,19 @@ describe('tool listing', () => {
     assert.equal(malformed.length, 100);
     assert.deepEqual(malformed.slice(-2), [
       { name: '(entry 99)', detail: 'is not an object but 0' },
-      { name: '(entry 100)', detail: 'is not an object but 0; 201 more of its entries are left out too' },
+      {
+        name: '(entry 100)',
+        detail: 'is not an object but 0; 201 more of its entries are left out too',
+      },
     ]);
   });
 
   it('a list counts malformed entries among all, and ignores entries after the limit (S2)', async () => {
     let looked = 0;
-    const watched = new Proxy(tool('t'), { get: () => (looked += 1), ownKeys: () => ((looked += 1), []) });
+    const watched = new Proxy(tool('t'), {
+      get: () => (looked += 1),
+      ownKeys: () => ((looked += 1), []),
+    });
     const tooMany = { name: 'ListError', message: 'The server lists more than 10000 tools.' };
     const zeros = (length: number): number[] => Array.from({ length }, () => 0);
     await assert.rejects(server({ tools: [...zeros(10_000), watched] }).list(), tooMany);
@@ -113,12 +127,18 @@ describe('tool listing', () => {
       { tools: [], nextCursor: 'x'.repeat(16 * 1024) },
       { tools: [], nextCursor: 'x'.repeat(16 * 1024 + 1) },
     );
-    await assert.rejects(list(), { name: 'ListError', message: 'tools/list has a cursor of more than 16 KiB.' });
+    await assert.rejects(list(), {
+      name: 'ListError',
+      message: 'tools/list has a cursor of more than 16 KiB.',
+    });
     assert.equal(asked.length, 2);
   });
 
   it('a list numbers malformed entries by their place in the whole list', async () => {
-    const { list } = server({ tools: [tool('a'), null], nextCursor: 'x' }, { tools: [tool('b'), { name: 5 }, 'text'] });
+    const { list } = server(
+      { tools: [tool('a'), null], nextCursor: 'x' },
+      { tools: [tool('b'), { name: 5 }, 'text'] },
+    );
     assert.deepEqual((await list()).malformed, [
       { name: '(entry 2)', detail: 'is not an object but null' },
       { name: '(entry 4)', detail: 'has no name' },
@@ -127,8 +147,17 @@ describe('tool listing', () => {
   });
 
   it('a list leaves out shown fields with other types than text (S2)', async () => {
-    const odd = { ...tool('a'), title: { toString: 1 }, mimeType: 5, annotations: { readOnlyHint: true, title: [] } };
-    const described = { ...tool('c'), description: 5, inputSchema: { type: 'object', required: ['x', null] } };
+    const odd = {
+      ...tool('a'),
+      title: { toString: 1 },
+      mimeType: 5,
+      annotations: { readOnlyHint: true, title: [] },
+    };
+    const described = {
+      ...tool('c'),
+      description: 5,
+      inputSchema: { type: 'object', required: ['x', null] },
+    };
     const kept = { ...tool('b'), title: 'B', annotations: { readOnlyHint: true } };
     const listed = await server({ tools: [odd, kept, described] }).list();
     assert.deepEqual(listed.tools, [
@@ -154,7 +183,10 @@ describe('tool listing', () => {
       causeOfEnd: () => undefined,
       send: () => Promise.resolve({ prompts }),
     });
-    const listed = await lister.listPrompts({ signal: new AbortController().signal, timeoutMs: 1000 });
+    const listed = await lister.listPrompts({
+      signal: new AbortController().signal,
+      timeoutMs: 1000,
+    });
     assert.deepEqual(listed?.prompts, [
       { name: 'a', arguments: [{ name: 'x' }] },
       { name: 'b' },
@@ -162,7 +194,9 @@ describe('tool listing', () => {
       { name: 'e' },
       { name: 'f' },
     ]);
-    assert.deepEqual(listed.malformed, [{ name: 'c', detail: 'has arguments that are not a list of names' }]);
+    assert.deepEqual(listed.malformed, [
+      { name: 'c', detail: 'has arguments that are not a list of names' },
+    ]);
   });
 });
 
@@ -186,7 +220,8 @@ describe('kept listings (P8)', () => {
     assert.deepEqual(keptListing({ tools, malformed }), { tools, malformed });
   });
 
-  const nested = (levels: number): unknown => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
+  const nested = (levels: number): unknown =>
+    levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
   const wrong: Record<string, object> = {
     'no tools': { tools: undefined },
     'tools that are an object': { tools: { 0: tool('a') } },
@@ -202,13 +237,16 @@ describe('kept listings (P8)', () => {
     'a prompt without a name': { prompts: { prompts: [{}], malformed: [] } },
     'a failure that is a number': { prompts: { prompts: [], malformed: [], failure: 1 } },
     'resources without templates': { resources: { resources: [], malformed: [] } },
-    'a resource without a URI': { resources: { resources: [{ name: 'r' }], templates: [], malformed: [] } },
+    'a resource without a URI': {
+      resources: { resources: [{ name: 'r' }], templates: [], malformed: [] },
+    },
   };
   for (const [what, changes] of Object.entries(wrong)) {
     it(`a kept listing is invalid with ${what}`, () => assert.equal(kept(changes), undefined));
   }
 
   it('a kept listing is invalid unless it is an object', () => {
-    for (const value of [undefined, null, [], 'text', 7]) assert.equal(keptListing(value), undefined);
+    for (const value of [undefined, null, [], 'text', 7])
+      assert.equal(keptListing(value), undefined);
   });
 });

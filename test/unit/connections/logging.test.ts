@@ -18,7 +18,11 @@ describe('the trace of messages', () => {
     clock.advance(12);
     trace.sent({ jsonrpc: '2.0', id: 2, result: {} });
     trace.received({ jsonrpc: '2.0', id: 2, error: { code: -1, message: 'no' } });
-    trace.received({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'y'.repeat(9000) } });
+    trace.received({
+      jsonrpc: '2.0',
+      method: 'notifications/x',
+      params: { text: 'y'.repeat(9000) },
+    });
     const last = lines.pop() ?? '';
     assert(last.length < 4100 && last.endsWith('…'));
     assert.deepEqual(lines, [
@@ -40,7 +44,11 @@ describe('the trace of messages', () => {
     trace.received({ jsonrpc: '2.0', method: long });
     assert.equal(lines.length, 3);
     for (const line of lines) assert.ok(line.length < 300, String(line.length));
-    assert.match(lines[1] ?? '', /^→ m+… #m+… 0 ms \{\}$/, 'the answer is known to be that of the question');
+    assert.match(
+      lines[1] ?? '',
+      /^→ m+… #m+… 0 ms \{\}$/,
+      'the answer is known to be that of the question',
+    );
   });
 });
 

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
 
 describe('results of servers', () => {
-  for (const part of ['text', 5, [], {}, { type: 'video', url: 'x' }, { type: 'text', text: null }]) {
+  for (const part of [
+    'text',
+    5,
+    [],
+    {},
+    { type: 'video', url: 'x' },
+    { type: 'text', text: null },
+  ]) {
     it(`the part ${JSON.stringify(part)} of a result costs only itself, and the log names it (X3c)`, () => {
       const right = { type: 'text', text: 'x', annotations: null };
       const notes: string[] = [];
@@ -61,7 +68,11 @@ describe('results of servers', () => {
     }
     for (const result of [
       { contents: [{ uri: 'a:b', blob: 'YQ==' }] },
-      { messages: [{ role: 'user', content: { type: 'resource', resource: { uri: 'a:b', text: '' } } }] },
+      {
+        messages: [
+          { role: 'user', content: { type: 'resource', resource: { uri: 'a:b', text: '' } } },
+        ],
+      },
       { completion: { values: ['a'], total: 1 } },
       { contents: 'none' },
     ]) {
@@ -80,7 +91,10 @@ describe('results of servers', () => {
       ],
       [{ toolResult: 0 }, { content: text('0') }],
       [{ toolResult: null }, { content: [] }],
-      [{ toolResult: { content: text('x'), isError: true } }, { content: text('x'), isError: true }],
+      [
+        { toolResult: { content: text('x'), isError: true } },
+        { content: text('x'), isError: true },
+      ],
       [
         { toolResult: 'ignored', content: text('x') },
         { toolResult: 'ignored', content: text('x') },

@@ -24,25 +24,55 @@ describe('failures over HTTP', () => {
 
 describe('advice about failures over HTTP (X3a)', () => {
   const url = 'https://a/mcp';
-  const http = { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '' } as const;
+  const http = {
+    transport: 'streamable_http',
+    url: literal(url),
+    headers: new Map(),
+    sessionId: '',
+  } as const;
   const blamed = /address is not|Correct url|because it crashed/;
 
   it('an answer in the wrong wrapping is not blamed on the address', () => {
     for (const [contentType, body, words, fault] of [
-      ['application/json', 'event: message data: {"jsonrpc":"2.0","id":0,"result":{}}', /is an event stream/],
+      [
+        'application/json',
+        'event: message data: {"jsonrpc":"2.0","id":0,"result":{}}',
+        /is an event stream/,
+      ],
       ['text/plain', 'data: {"jsonrpc":"2.0"}', /is an event stream/],
-      ['text/event-stream', '{"jsonrpc":"2.0","id":0,"result":{}}', /its Content-Type says that it is an event stream/],
+      [
+        'text/event-stream',
+        '{"jsonrpc":"2.0","id":0,"result":{}}',
+        /its Content-Type says that it is an event stream/,
+      ],
       ['application/json', '{"jsonrpc":"2.0","id":null,"result":{}}', /its `id` is another one/],
-      ['application/json', '{"id":0,"result":{"protocolVersion":"2025-06-18"}}', /lacks the `jsonrpc/],
-      ['application/json', '{"data":{"jsonrpc":"2.0","id":0,"result":{}}}', /in the field `data` of another object/],
+      [
+        'application/json',
+        '{"id":0,"result":{"protocolVersion":"2025-06-18"}}',
+        /lacks the `jsonrpc/,
+      ],
+      [
+        'application/json',
+        '{"data":{"jsonrpc":"2.0","id":0,"result":{}}}',
+        /in the field `data` of another object/,
+      ],
       [
         'application/json',
         '{"statusCode":200,"body":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"result\\":{}}"}',
         /in the field `body` of another object/,
       ],
-      ['application/json', '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"result\\":{}}"', /was encoded twice/],
+      [
+        'application/json',
+        '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"result\\":{}}"',
+        /was encoded twice/,
+      ],
       ['text/html', '{"jsonrpc":"2.0","id":0,"result":{}}', /its Content-Type is text\/html\./],
-      ['application/json', '{"jsonrpc":"2.0","id":0,"result":{"a":NaN}}', /not valid JSON/, 'notJson'],
+      [
+        'application/json',
+        '{"jsonrpc":"2.0","id":0,"result":{"a":NaN}}',
+        /not valid JSON/,
+        'notJson',
+      ],
       ['application/json', '{"jsonrpc":"2.0","id":0,"result":{"a":', /not valid JSON/, 'notJson'],
       ['application/json', '{"jsonrpc":"2.0","id":0,"result":{}}', /in UTF-16/, 'utf16'],
       ['application/json', 'compressed with zstd', /is compressed with zstd/, 'compression'],
@@ -59,14 +89,23 @@ describe('advice about failures over HTTP (X3a)', () => {
       assert.doesNotMatch(message + fix, blamed);
     }
     for (const body of ['{"hello":1}', 'hello', '[]', '', 'event: '.repeat(42)]) {
-      assert.match(httpFailure(http, { kind: 'notMcp', contentType: 'application/json', body, url }).message, blamed);
+      assert.match(
+        httpFailure(http, { kind: 'notMcp', contentType: 'application/json', body, url }).message,
+        blamed,
+      );
     }
   });
 
   it('an answer that cannot be decoded, and a port with another protocol, are no crash', () => {
     const broken = { kind: 'broken', detail: 'd', url } as const;
-    assert.match(httpFailure(http, { ...broken, code: 'Z_DATA_ERROR' }).message, /Content-Encoding/);
-    assert.match(httpFailure(http, { ...broken, code: 'HPE_INVALID_CONSTANT' }).message, /does not speak HTTP\/1\.1/);
+    assert.match(
+      httpFailure(http, { ...broken, code: 'Z_DATA_ERROR' }).message,
+      /Content-Encoding/,
+    );
+    assert.match(
+      httpFailure(http, { ...broken, code: 'HPE_INVALID_CONSTANT' }).message,
+      /does not speak HTTP\/1\.1/,
+    );
     assert.match(httpFailure(http, broken).message, /because the server crashed/);
     const refusal = { kind: 'status', status: 403, contentType: '', url } as const;
     const alpn = 'Unknown ALPN Protocol, expected `h2` to be available.';
@@ -77,7 +116,8 @@ describe('advice about failures over HTTP (X3a)', () => {
 
   it('a refused credential is renewed where it comes from, and an unexpanded reference is named', () => {
     const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
-    const adviceFor = (value: Value) => httpFailure({ ...http, headers: new Map([['Authorization', value]]) }, refusal);
+    const adviceFor = (value: Value) =>
+      httpFailure({ ...http, headers: new Map([['Authorization', value]]) }, refusal);
     const copied = (source: ReferenceSource): Value => ({
       kind: 'reference',
       source,
@@ -87,7 +127,10 @@ describe('advice about failures over HTTP (X3a)', () => {
       value: 'x',
     });
     assert.match(adviceFor(copied({ kind: 'env', name: 'ACME' })).fix, /set the variable ACME\./);
-    assert.match(adviceFor(copied({ kind: 'secret', name: 'acme' })).fix, /store it as the secret acme\./);
+    assert.match(
+      adviceFor(copied({ kind: 'secret', name: 'acme' })).fix,
+      /store it as the secret acme\./,
+    );
     assert.match(adviceFor(literal('Bearer old')).fix, /write it in the header/);
     for (const written of ['${ACME}', '$ACME', '${env:ACME}', '{env:ACME}', '%ACME%']) {
       const { message, fix } = adviceFor(literal(`Bearer ${written}`));
@@ -98,19 +141,35 @@ describe('advice about failures over HTTP (X3a)', () => {
 
   it('a server that names the host of its requests is not a matter of rights', () => {
     const refusal = { kind: 'status', status: 403, contentType: '', url } as const;
-    const { message, fix } = httpFailure(http, { ...refusal, body: 'Access is only allowed at localhost:39003' });
+    const { message, fix } = httpFailure(http, {
+      ...refusal,
+      body: 'Access is only allowed at localhost:39003',
+    });
     assert.match(message, /takes requests for localhost:39003 only\./);
     assert.equal(fix, 'Write that host in url.');
   });
 
   it('a redirect that was refused for safety is no advice', () => {
     const redirect = { kind: 'redirect', detail: 'it redirects', url } as const;
-    const slash = httpFailure(http, { ...redirect, remedy: { kind: 'write', url: 'https://a/mcp/' } });
-    assert.deepEqual([slash.fix, slash.instead], ['Write https://a/mcp/ as url.', 'https://a/mcp/']);
-    const encrypted = httpFailure(http, { ...redirect, url: 'http://a/mcp', remedy: { kind: 'write', url } });
+    const slash = httpFailure(http, {
+      ...redirect,
+      remedy: { kind: 'write', url: 'https://a/mcp/' },
+    });
+    assert.deepEqual(
+      [slash.fix, slash.instead],
+      ['Write https://a/mcp/ as url.', 'https://a/mcp/'],
+    );
+    const encrypted = httpFailure(http, {
+      ...redirect,
+      url: 'http://a/mcp',
+      remedy: { kind: 'write', url },
+    });
     assert.match(encrypted.message, /wants an encrypted connection/);
     for (const kind of ['signInPage', 'unsafe', 'circle', 'otherEndpoint'] as const) {
-      assert.doesNotMatch(httpFailure(http, { ...redirect, remedy: { kind } }).fix, /redirects to as url/);
+      assert.doesNotMatch(
+        httpFailure(http, { ...redirect, remedy: { kind } }).fix,
+        /redirects to as url/,
+      );
     }
     assert.match(httpFailure(http, redirect).fix, /redirects to as url/);
   });
@@ -126,7 +185,11 @@ describe('advice about failures over HTTP (X3a)', () => {
       assert.match(fix, /HTTP_PROXY/);
       assert.deepEqual(path, []);
     }
-    const tls = { ...refused, code: 'CERT_HAS_EXPIRED', proxy: { kind: 'used', host: 'proxy:1' } } as const;
+    const tls = {
+      ...refused,
+      code: 'CERT_HAS_EXPIRED',
+      proxy: { kind: 'used', host: 'proxy:1' },
+    } as const;
     assert.equal(httpFailure(http, tls).code, 'http-tls');
   });
 
@@ -136,7 +199,12 @@ describe('advice about failures over HTTP (X3a)', () => {
     assert.match(message, /^answered tools\/list with HTTP 401: the server requires credentials/);
     assert.match(fix, /^Add a header/);
     assert.equal(code, 'http-unauthorized');
-    const redirect = { kind: 'redirect', detail: 'it redirects', url, remedy: { kind: 'signInPage' } } as const;
+    const redirect = {
+      kind: 'redirect',
+      detail: 'it redirects',
+      url,
+      remedy: { kind: 'signInPage' },
+    } as const;
     assert.match(
       httpFailure(http, redirect, 'tools/list').message,
       /^answered initialize, but did not take tools\/list: /,
@@ -146,6 +214,9 @@ describe('advice about failures over HTTP (X3a)', () => {
   it('signing in is advised only to a person whom it can help', () => {
     const signIn = { kind: 'signIn', why: 'Why.', url } as const;
     assert.match(httpFailure(http, signIn).fix, /Sign In to Server/);
-    assert.equal(httpFailure(http, { ...signIn, fix: 'Write another url.' }).fix, 'Write another url.');
+    assert.equal(
+      httpFailure(http, { ...signIn, fix: 'Write another url.' }).fix,
+      'Write another url.',
+    );
   });
 });

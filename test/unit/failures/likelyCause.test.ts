@@ -13,7 +13,10 @@ describe('likely cause', () => {
     ["python: can't open file '/srv/x.py': [Errno 2]", /Python did not find the file \/srv\/x\.py/],
     ["ModuleNotFoundError: No module named 'mcp'", /Python has no module mcp/],
     ['× No solution found when resolving tool dependencies', /uv did not find/],
-    ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', /Docker is not running/],
+    [
+      'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.',
+      /Docker is not running/,
+    ],
     ["Unable to find image 'x:latest' locally", /Docker did not find the image/],
     ['Error: listen EADDRINUSE: address already in use :::3000', /port that it needs is taken/],
     ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /variable of its environment/],
@@ -42,7 +45,11 @@ describe('likely cause', () => {
       'It seems to miss a variable of its environment: FIGMA_API_KEY.',
       /FIGMA_API_KEY: \{ env/,
     ],
-    ["KeyError: 'ACME_API_TOKEN'", 'It seems to miss a variable of its environment: ACME_API_TOKEN.', /ACME_API_TOKEN/],
+    [
+      "KeyError: 'ACME_API_TOKEN'",
+      'It seems to miss a variable of its environment: ACME_API_TOKEN.',
+      /ACME_API_TOKEN/,
+    ],
     [
       '/srv/start.sh: line 3: ACME_TOKEN: unbound variable',
       'It seems to miss a variable of its environment: ACME_TOKEN.',
@@ -170,7 +177,10 @@ describe('likely cause', () => {
 
   for (const [words, url] of [
     ['MCP Streamable HTTP Server listening on port 3001', 'http://127.0.0.1:3001/mcp'],
-    ['INFO: Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)', 'http://127.0.0.1:8000/mcp'],
+    [
+      'INFO: Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)',
+      'http://127.0.0.1:8000/mcp',
+    ],
     ['Server started at http://localhost:8080/sse', 'http://localhost:8080/sse'],
     ['listening on [::]:4000', 'http://127.0.0.1:4000/mcp'],
   ] as const) {
@@ -195,18 +205,27 @@ describe('likely cause', () => {
   });
 
   it('a program that wrote nothing may have wrong arguments or variables', () => {
-    assert.match(likelyCause({ code: 1, signal: null }, []).cause, /^It wrote nothing, so its arguments or variables/);
+    assert.match(
+      likelyCause({ code: 1, signal: null }, []).cause,
+      /^It wrote nothing, so its arguments or variables/,
+    );
   });
 
   it('an installation of npx that was ended halfway: which folder has to go', () => {
     const windows = 'C:\\Users\\Ada Lovelace\\AppData\\Local\\npm-cache\\_npx\\9833c18b2d85bc59';
     const unix = '/home/ada lovelace/.npm/_npx/9833c18b2d85bc59';
     for (const [folder, words] of [
-      [unix, `Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from ${unix}/node_modules/x/index.js`],
+      [
+        unix,
+        `Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from ${unix}/node_modules/x/index.js`,
+      ],
       [unix, `Error: Cannot find module 'zod'\nRequire stack:\n- ${unix}/node_modules/x/index.js`],
       [unix, `Error: Cannot find module '${unix}/node_modules/zod/index.js'`],
       [unix, `npm error code ENOTEMPTY\nnpm error path ${unix}/node_modules/zod`],
-      [windows, `Error: Cannot find module 'zod'\nRequire stack:\n- ${windows}\\node_modules\\x\\index.js`],
+      [
+        windows,
+        `Error: Cannot find module 'zod'\nRequire stack:\n- ${windows}\\node_modules\\x\\index.js`,
+      ],
     ] as const) {
       const { cause, fix } = likelyCause({ code: 1, signal: null }, words.split('\n'));
       assert.match(cause, /is incomplete/);

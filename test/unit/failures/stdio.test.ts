@@ -46,7 +46,10 @@ describe('words of endings', () => {
   });
 
   it("a start failure separates its words from the server's, even on one line", () => {
-    const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
+    const { message } = endedBeforeAnswer(
+      { launch, remains },
+      { kind: 'exited', exit: { code: 1, signal: null } },
+    );
     assert.equal(
       oneLine(message),
       'exited with code 1: two Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output.',
@@ -70,23 +73,39 @@ describe('words of endings', () => {
     ],
     [
       'the error of Python',
-      ['Traceback (most recent call last):', '  File "x.py", line 1', "ModuleNotFoundError: No module named 'x'"],
+      [
+        'Traceback (most recent call last):',
+        '  File "x.py", line 1',
+        "ModuleNotFoundError: No module named 'x'",
+      ],
       "ModuleNotFoundError: No module named 'x'",
     ],
-    ['the first error of npm', ['npm error code E404', 'npm error A complete log is in /x'], 'npm error code E404'],
-    ['the last words, where nothing is an error', ['starting', 'no config file', ''], 'no config file'],
+    [
+      'the first error of npm',
+      ['npm error code E404', 'npm error A complete log is in /x'],
+      'npm error code E404',
+    ],
+    [
+      'the last words, where nothing is an error',
+      ['starting', 'no config file', ''],
+      'no config file',
+    ],
   ];
   for (const [what, stderr, line] of firstLines) {
     it(`the first line is ${what}`, () => {
       const ending = { kind: 'exited', exit: { code: 1, signal: null } } as const;
-      const { message } = endedBeforeAnswer({ launch, remains: { stderr, stray: [], sawMessage: false } }, ending);
+      const { message } = endedBeforeAnswer(
+        { launch, remains: { stderr, stray: [], sawMessage: false } },
+        ending,
+      );
       assert.equal(message.split('\n', 1)[0], `exited with code 1: ${line}`);
     });
   }
 
   const failed = { kind: 'exited', exit: { code: 1, signal: null } } as const;
   const messageOf = (stderr: readonly string[]): string =>
-    endedBeforeAnswer({ launch, remains: { stderr, stray: [], sawMessage: false } }, failed).message;
+    endedBeforeAnswer({ launch, remains: { stderr, stray: [], sawMessage: false } }, failed)
+      .message;
 
   it('the line that names the error is quoted, and not the frames and brackets behind it', () => {
     const message = messageOf([
@@ -100,13 +119,21 @@ describe('words of endings', () => {
       '}',
       'Node.js v20.20.2',
     ]);
-    assert.match(message, /“Error: HubSpot access token is required\. Set PRIVATE_APP_ACCESS_TOKEN in /);
+    assert.match(
+      message,
+      /“Error: HubSpot access token is required\. Set PRIVATE_APP_ACCESS_TOKEN in /,
+    );
     assert.doesNotMatch(message, /Module\.load|executeUserEntryPoint|Node\.js v20|“}”/);
   });
 
   it('an error above a long usage is quoted with the lines behind it', () => {
     const usage = Array.from({ length: 36 }, (_, n) => `  --option-${n}   sets it`);
-    const message = messageOf(['Error: No access token was provided.', '', 'Usage: sentry-mcp', ...usage]);
+    const message = messageOf([
+      'Error: No access token was provided.',
+      '',
+      'Usage: sentry-mcp',
+      ...usage,
+    ]);
     assert.match(
       message,
       /On stderr it wrote:\n {2}“Error: No access token was provided\.”\n {2}“Usage: sentry-mcp”\n/,
@@ -121,43 +148,73 @@ describe('words of endings', () => {
   });
 
   it('quoted lines have no colours, and one space in place of many', () => {
-    const message = messageOf(['\u001b[31mERROR\u001b[39m info [options]                         get information']);
+    const message = messageOf([
+      '\u001b[31mERROR\u001b[39m info [options]                         get information',
+    ]);
     assert.match(message, /“ERROR info \[options\] get information”/);
   });
 
   it('a server that never answers gets the clue of its output', () => {
     const stderr = ['Error: getaddrinfo ENOTFOUND mcp.stripe.com'];
-    const { message, fix } = neverAnswered({ launch, remains: { stderr, stray: [], sawMessage: false } }, 20_000);
+    const { message, fix } = neverAnswered(
+      { launch, remains: { stderr, stray: [], sawMessage: false } },
+      20_000,
+    );
     assert.match(message, /It cannot reach mcp\.stripe\.com \(ENOTFOUND\)\.$/);
     assert.match(fix, /^Check the network or the proxy/);
   });
 
   it('a server that never answers is not said to have written nothing if a line has no end, or is JSON-RPC', () => {
     const none = { stderr: [], stray: [], sawMessage: false };
-    const answer = neverAnswered({ launch, remains: { ...none, unfinished: '{"jsonrpc":"2.0"' } }, 4000);
+    const answer = neverAnswered(
+      { launch, remains: { ...none, unfinished: '{"jsonrpc":"2.0"' } },
+      4000,
+    );
     assert.match(answer.message, /has no end:\n {2}“\{"jsonrpc":"2\.0"”\n.*this one has none/);
-    const prompt = neverAnswered({ launch, remains: { ...none, unfinished: 'Enter token:' } }, 4000);
+    const prompt = neverAnswered(
+      { launch, remains: { ...none, unfinished: 'Enter token:' } },
+      4000,
+    );
     assert.match(prompt.message, /“Enter token:”\nIt may be another kind of program/);
-    for (const { message } of [answer, prompt, neverAnswered({ launch, remains: { ...none, sawMessage: true } }, 4000)])
+    for (const { message } of [
+      answer,
+      prompt,
+      neverAnswered({ launch, remains: { ...none, sawMessage: true } }, 4000),
+    ])
       assert.doesNotMatch(message, /wrote nothing/);
   });
 
   it('a server that listens on a port in place of stdio is to be written with its URL', () => {
     const stray = ['MCP Streamable HTTP Server listening on port 3001'];
-    const { message, fix } = neverAnswered({ launch, remains: { stderr: [], stray, sawMessage: false } }, 20_000);
+    const { message, fix } = neverAnswered(
+      { launch, remains: { stderr: [], stray, sawMessage: false } },
+      20_000,
+    );
     assert.match(message, /It listens on port 3001\.$/);
     assert.match(fix, /`transport: streamable_http` and `url: http:\/\/127\.0\.0\.1:3001\/mcp`/);
   });
 
   it('an error of a list gets the clue of the output', () => {
-    const facts = { launch, remains: { stderr: ['connect ECONNREFUSED 127.0.0.1:6379'], stray: [], sawMessage: true } };
-    assert.equal(clueOf(facts, 'fetch failed')?.cause, 'It cannot reach 127.0.0.1:6379 (ECONNREFUSED).');
-    assert.equal(clueOf({ ...facts, remains: { ...facts.remains, stderr: [] } }, 'Internal error'), undefined);
+    const facts = {
+      launch,
+      remains: { stderr: ['connect ECONNREFUSED 127.0.0.1:6379'], stray: [], sawMessage: true },
+    };
+    assert.equal(
+      clueOf(facts, 'fetch failed')?.cause,
+      'It cannot reach 127.0.0.1:6379 (ECONNREFUSED).',
+    );
+    assert.equal(
+      clueOf({ ...facts, remains: { ...facts.remains, stderr: [] } }, 'Internal error'),
+      undefined,
+    );
   });
 
   it('a fetching launcher is not waited for after its start was ended', () => {
     const npx = { ...launch, command: 'npx' };
-    const { fix } = neverAnswered({ launch: npx, remains: { stderr: [], stray: [], sawMessage: false } }, 20_000);
+    const { fix } = neverAnswered(
+      { launch: npx, remains: { stderr: [], stray: [], sawMessage: false } },
+      20_000,
+    );
     assert.match(fix, /^Raise timeouts\.connect/);
   });
 
@@ -169,7 +226,10 @@ describe('words of endings', () => {
       packageMissing({ ...launch, command: '/usr/bin/uvx', args: [] })?.fix ?? '',
       /`args: \['some-server'\]`/,
     );
-    assert.equal(packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'].map(literal) }), undefined);
+    assert.equal(
+      packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'].map(literal) }),
+      undefined,
+    );
     assert.equal(packageMissing({ ...launch, args: [] }), undefined);
   });
 
@@ -185,7 +245,10 @@ describe('words of endings', () => {
   });
 
   it('a command line is quoted if necessary, and not endless', () => {
-    assert.equal(commandLine({ ...launch, args: ['a b', '', '"'].map(literal) }), '`server "a b" "" "\\""`');
+    assert.equal(
+      commandLine({ ...launch, args: ['a b', '', '"'].map(literal) }),
+      '`server "a b" "" "\\""`',
+    );
     assert(commandLine({ ...launch, args: [literal('x'.repeat(1000))] }).length < 210);
   });
 });

@@ -29,7 +29,8 @@ describe('the address of a gateway', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const note = (noted: unknown): void => writeFileSync(file, typeof noted === 'string' ? noted : JSON.stringify(noted));
+  const note = (noted: unknown): void =>
+    writeFileSync(file, typeof noted === 'string' ? noted : JSON.stringify(noted));
 
   it('an address is noted beside the token file, readable only by its owner, and found by readers of the token file', async () => {
     assert.equal(await notedPort(tokenFile), undefined);
@@ -66,7 +67,11 @@ describe('the address of a gateway', () => {
     assert.equal(await notedPort(tokenFile), undefined);
     assert.equal(await notedPort(tokenFile, engine), 7431);
     assert.equal(await notedPort(tokenFile, { kind: 'engine', version: '1.2.4' }), undefined);
-    await noteAddress(tokenFile, { port: 7432, program: { kind: 'editor', version: '9' }, since: 2 });
+    await noteAddress(tokenFile, {
+      port: 7432,
+      program: { kind: 'editor', version: '9' },
+      since: 2,
+    });
     await noteAddress(path.join(folder, 'ws-1.token'), { port: 7433, program: engine, since: 3 });
     assert.deepEqual(
       (await notedAddresses(tokenFile)).map(({ port, program }) => [port, program.kind]),
@@ -76,7 +81,10 @@ describe('the address of a gateway', () => {
       ],
     );
     await forgetAddress(tokenFile, engine);
-    assert.deepEqual([await notedPort(tokenFile, engine), await notedPort(tokenFile)], [undefined, 7432]);
+    assert.deepEqual(
+      [await notedPort(tokenFile, engine), await notedPort(tokenFile)],
+      [undefined, 7432],
+    );
   });
 
   for (const damaged of [

@@ -1,7 +1,15 @@
 /** The record of calls in the home folder. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -20,7 +28,8 @@ describe('the record of calls', () => {
 
   afterEach(() => rmSync(home, { recursive: true }));
 
-  const open = (clock = systemClock): CallFile => new CallFile(file, clock, (error) => assert.fail(String(error)));
+  const open = (clock = systemClock): CallFile =>
+    new CallFile(file, clock, (error) => assert.fail(String(error)));
 
   const fill = (padding: number, count: number, end = ''): void => {
     mkdirSync(path.dirname(file), { recursive: true });
@@ -77,7 +86,10 @@ describe('the record of calls', () => {
     const record = open();
     record.note(jsonLines([{ id: 'new' }]));
     await record.flush();
-    assert.deepEqual([linesIn(file), (await callLines(file)).length], [2 * mostFacts + 1, mostFacts]);
+    assert.deepEqual(
+      [linesIn(file), (await callLines(file)).length],
+      [2 * mostFacts + 1, mostFacts],
+    );
   });
 
   it('what is noted while the file is written is written afterwards', async () => {

@@ -1,4 +1,7 @@
-/** The file that entries of other agents start (G6): it finds the command line after an update, and passes arguments on. */
+/**
+ * The file that entries of other agents start (G6): it finds the command line after an update, and
+ * passes arguments on.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -39,7 +42,10 @@ describe('the launcher of other agents (G6)', () => {
 
   const env = (): NodeJS.ProcessEnv => ({ ...process.env, HOME: home, USERPROFILE: home });
   const run = (args: readonly string[]): string =>
-    execFileSync(process.execPath, [...args, 'connect', 'a b'], { env: env(), encoding: 'utf8' }).trim();
+    execFileSync(process.execPath, [...args, 'connect', 'a b'], {
+      env: env(),
+      encoding: 'utf8',
+    }).trim();
   const file = (): string => path.join(home, '.minds', 'bin', 'mcp-toolsets.js');
 
   it('an entry and a person start the command line with their arguments', async () => {
@@ -61,10 +67,14 @@ describe('the launcher of other agents (G6)', () => {
   it('without any version, it says so and fails', async () => {
     await writeLauncher(home, cliOf('1.0.0'));
     renameSync(versions, `${versions}.gone`);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...folderLauncher.args, 'connect'], {
-      env: env(),
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...folderLauncher.args, 'connect'],
+      {
+        env: env(),
+        encoding: 'utf8',
+      },
+    );
     assert.deepEqual([status, stdout], [1, '']);
     assert.match(stderr, /no longer in .*mcp-toolsets-1\.0\.0\. Install the extension/);
   });
@@ -80,7 +90,10 @@ describe('the launcher of other agents (G6)', () => {
 
   it('the extension and the package both stay, and the newest starts, whoever wrote last', async () => {
     const extension = cliOf('1.9.0');
-    writeFileSync(path.join(path.dirname(extension), '..', 'package.json'), '{ "version": "1.9.0" }');
+    writeFileSync(
+      path.join(path.dirname(extension), '..', 'package.json'),
+      '{ "version": "1.9.0" }',
+    );
     const cli = packageIn('lib', '1.10.0');
     for (const order of [
       [extension, cli],
@@ -102,7 +115,10 @@ describe('the launcher of other agents (G6)', () => {
   it('the launcher of an earlier version of the extension keeps its place', async () => {
     const extension = cliOf('1.0.0');
     mkdirSync(path.dirname(file()), { recursive: true });
-    writeFileSync(file(), `const fs = require('fs');\n\nconst cli = ${JSON.stringify(extension)};\n`);
+    writeFileSync(
+      file(),
+      `const fs = require('fs');\n\nconst cli = ${JSON.stringify(extension)};\n`,
+    );
     const cli = packageIn('lib', '0.9.0');
     await writeLauncher(home, cli);
     rmSync(cli);
@@ -120,7 +136,10 @@ describe('the launcher of other agents (G6)', () => {
     }
     assert.equal(run([file()]), 'package 1.0.0');
     rmSync(cli);
-    const { status, stdout } = spawnSync(process.execPath, [file()], { env: env(), encoding: 'utf8' });
+    const { status, stdout } = spawnSync(process.execPath, [file()], {
+      env: env(),
+      encoding: 'utf8',
+    });
     assert.deepEqual([status, stdout], [1, '']);
   });
 
@@ -170,7 +189,11 @@ describe('the launcher of other agents (G6)', () => {
       ],
       ['no address, as a setting of npm wants it', { integrity }, true],
       ['a file', { resolved: 'file:../x.tgz', integrity }, false],
-      ['an address of a file', { resolved: 'https://example.com/mcp-toolsets-1.2.3.tgz', integrity }, false],
+      [
+        'an address of a file',
+        { resolved: 'https://example.com/mcp-toolsets-1.2.3.tgz', integrity },
+        false,
+      ],
       ['Git', { resolved: 'git+ssh://git@example.com/a/mcp-toolsets.git#0a1b2c' }, false],
       ['a link', { resolved: '../mcp-toolsets', link: true }, false],
       ['nothing, as for global packages', undefined, false],

@@ -43,14 +43,20 @@ describe('files and links (S1a)', () => {
   for (const [what, make] of [
     ['a folder that is a link', () => link(path.join(home, '.minds'), '.minds')],
     ['a file that is a link', () => link(own(), '.minds/mcp.yaml')],
-    ['a link to what is not there yet', () => link(path.join(home, '.minds/new.yaml'), '.minds/mcp.yaml')],
+    [
+      'a link to what is not there yet',
+      () => link(path.join(home, '.minds/new.yaml'), '.minds/mcp.yaml'),
+    ],
     ['a relative link', () => link('../home/.minds', '.minds')],
   ] as const) {
     it(`no write goes through ${what}`, () => {
       make();
       const file = configFileOf(folder);
       assert.match(file.outside() ?? '', /outside/);
-      assert.throws(() => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }), /outside/);
+      assert.throws(
+        () => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }),
+        /outside/,
+      );
       assert.ok(!existsSync(path.join(home, '.minds/new.yaml')));
     });
   }
@@ -87,7 +93,10 @@ describe('files and links (S1a)', () => {
     linkSync(own(), path.join(folder, '.minds/mcp.yaml'));
     const file = configFileOf(folder);
     assert.match(file.outside() ?? '', /hard link/);
-    assert.throws(() => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }), /hard link/);
+    assert.throws(
+      () => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }),
+      /hard link/,
+    );
     assert.equal(readFileSync(own(), 'utf8'), 'version: 1\n');
   });
 
@@ -113,13 +122,19 @@ describe('files and links (S1a)', () => {
     const theirs = 'größer\n';
     for (const before of ['', 'größe\n', 'größer', 'größes\n', 'größer\n# more\n']) {
       writeFileSync(file, theirs);
-      assert.throws(() => writeInside(folder, file, { before, after: 'ours\n' }), /changed it just now/);
+      assert.throws(
+        () => writeInside(folder, file, { before, after: 'ours\n' }),
+        /changed it just now/,
+      );
       assert.equal(readFileSync(file, 'utf8'), theirs);
     }
     writeInside(folder, file, { before: theirs, after: 'ours\n' });
     assert.equal(readFileSync(file, 'utf8'), 'ours\n');
     rmSync(file);
-    assert.throws(() => writeInside(folder, file, { before: theirs, after: 'ours\n' }), /changed it just now/);
+    assert.throws(
+      () => writeInside(folder, file, { before: theirs, after: 'ours\n' }),
+      /changed it just now/,
+    );
   });
 
   it('the user’s file is theirs until a workspace brings the same file along', () => {
@@ -131,7 +146,10 @@ describe('files and links (S1a)', () => {
     link(path.join(home, '.minds'), '.minds');
     assert.ok(!isUserFile(own(), [folder], home));
     symlinkSync(home, path.join(root, 'alias'));
-    assert.ok(!isUserFile(own(), [path.join(root, 'alias')], home), 'the workspace is the home folder');
+    assert.ok(
+      !isUserFile(own(), [path.join(root, 'alias')], home),
+      'the workspace is the home folder',
+    );
   });
 
   it('a folder is inside a workspace behind a link', () => {

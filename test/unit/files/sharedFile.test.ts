@@ -1,5 +1,6 @@
 /**
- * A file changed and followed by several processes. Changes are not lost, and texts writable by others are not read.
+ * A file changed and followed by several processes. Changes are not lost, and texts writable by
+ * others are not read.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -41,7 +42,8 @@ describe('a shared file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const textOf = ({ content }: SharedFile): string | undefined => (content.kind === 'text' ? content.text : undefined);
+  const textOf = ({ content }: SharedFile): string | undefined =>
+    content.kind === 'text' ? content.text : undefined;
 
   const open = async (): Promise<SharedFile> => {
     const shared = new SharedFile(file, systemClock, 100);
@@ -83,7 +85,9 @@ describe('a shared file', () => {
       for (let n = 0; n < 15; n++) await shared.change((text) => JSON.stringify([...JSON.parse(text ?? '[]'), process.pid]));
       shared.dispose();`;
     const children = Array.from({ length: 3 }, () =>
-      spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, file], { stdio: 'inherit' }),
+      spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, file], {
+        stdio: 'inherit',
+      }),
     );
     const ends = children.map((child) => once(child, 'exit'));
     let whole = true;
@@ -124,8 +128,14 @@ describe('a shared file', () => {
       mkdirSync(made);
       const elsewhere = path.join(folder, 'else where');
       const cases: [() => void, RegExp][] = [
-        [(): void => chmodSync(file, 0o664), new RegExp(`others may write ${file}. .chmod 600 ${file}. mends this`)],
-        [(): void => chmodSync(made, 0o775), new RegExp(`others may write ${made}. .chmod go-w ${made}. mends`)],
+        [
+          (): void => chmodSync(file, 0o664),
+          new RegExp(`others may write ${file}. .chmod 600 ${file}. mends this`),
+        ],
+        [
+          (): void => chmodSync(made, 0o775),
+          new RegExp(`others may write ${made}. .chmod go-w ${made}. mends`),
+        ],
         [
           (): void => {
             renameSync(file, elsewhere);

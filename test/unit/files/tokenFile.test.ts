@@ -1,6 +1,14 @@
 /** The file with the token of other agents (G6): accepted, replaced and foreign content. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { tokenIn } from '../../../src/core/files/tokenFile.js';
@@ -41,10 +49,13 @@ describe('the token file (G6)', () => {
     assert.match(await tokenIn(file), /^[\w-]{43}$/);
   });
 
-  posixIt('files have modes on POSIX systems alone')('is replaced where others could read it', async () => {
-    write('A'.repeat(43), 0o640);
-    assert.notEqual(await tokenIn(file), 'A'.repeat(43));
-  });
+  posixIt('files have modes on POSIX systems alone')(
+    'is replaced where others could read it',
+    async () => {
+      write('A'.repeat(43), 0o640);
+      assert.notEqual(await tokenIn(file), 'A'.repeat(43));
+    },
+  );
 
   posixIt('links to files need a right on Windows')(
     'takes the place of a link, and what that led to stays',

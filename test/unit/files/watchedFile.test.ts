@@ -29,7 +29,8 @@ class FakeDisk implements Disk {
 
   async stamp(): Promise<string> {
     await Promise.resolve();
-    if (typeof this.content !== 'string' && this.content.code === 'ENOENT') throw this.content as unknown as Error;
+    if (typeof this.content !== 'string' && this.content.code === 'ENOENT')
+      throw this.content as unknown as Error;
     return String(this.version);
   }
 }
@@ -95,7 +96,11 @@ describe('watchFile', () => {
     beforeEach(async () => {
       typed = true;
       disk.write('a');
-      file = watchFile('/folder/.minds/mcp.yaml', { clock, disk, isHalfTyped: () => Promise.resolve(typed) });
+      file = watchFile('/folder/.minds/mcp.yaml', {
+        clock,
+        disk,
+        isHalfTyped: () => Promise.resolve(typed),
+      });
       file.onDidChange((content) => heard.push(content));
       await rest();
       disk.write('ab');

@@ -15,8 +15,17 @@ import { protocolVersions } from '../../../src/core/protocol/versions.js';
 
 describe('formats of older versions', () => {
   it('a client without structures gets a structure without text as its JSON', () => {
-    const result: CallToolResult = { content: [], structuredContent: { sum: 3 }, isError: false, _meta: { a: 1 } };
-    const text = { content: [{ type: 'text', text: '{"sum":3}' }], isError: false, _meta: { a: 1 } };
+    const result: CallToolResult = {
+      content: [],
+      structuredContent: { sum: 3 },
+      isError: false,
+      _meta: { a: 1 },
+    };
+    const text = {
+      content: [{ type: 'text', text: '{"sum":3}' }],
+      isError: false,
+      _meta: { a: 1 },
+    };
     assert.deepEqual(toolResult('2025-03-26', result), text);
     assert.deepEqual(toolResult('2025-06-18', result), result);
     assert.equal(toolResult('2025-11-25', result), result);
@@ -34,7 +43,10 @@ describe('formats of older versions', () => {
       }
       assert.deepEqual(toolResult('2026-07-28', result(said)), result(said));
     }
-    const withIcons = { content: [{ type: 'resource_link', uri: 'a:b', name: 'b', icons: [] }], structuredContent: [] };
+    const withIcons = {
+      content: [{ type: 'resource_link', uri: 'a:b', name: 'b', icons: [] }],
+      structuredContent: [],
+    };
     assert.deepEqual(toolResult('2025-11-25', withIcons as unknown as CallToolResult).content, [
       ...withIcons.content,
       { type: 'text', text: '[]' },
@@ -48,7 +60,10 @@ describe('formats of older versions', () => {
       maxTokens: 1,
       tools: [],
     });
-    assert.deepEqual(asked, { messages: parts.map((content) => ({ role: 'user', content })), maxTokens: 1 });
+    assert.deepEqual(asked, {
+      messages: parts.map((content) => ({ role: 'user', content })),
+      maxTokens: 1,
+    });
   });
 
   it('a request is refused if the version cannot express it', () => {
@@ -67,13 +82,15 @@ describe('formats of older versions', () => {
   it('malformed parts pass unchanged', () => {
     const odd = { messages: ['text', { content: 'text' }], contents: [null] };
     assert.deepEqual(otherResult('2024-11-05', odd, false), odd);
-    assert.deepEqual(clientRequest('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
+    assert.deepEqual(clientRequest('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), {
+      requestedSchema: 5,
+    });
     assert.deepEqual(clientCapabilities('2024-11-05', { sampling: true, elicitation: {} }), {});
   });
 
   it('the end of an elicitation by URL is reported only to versions with them', () => {
-    const told = (['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const).filter((version) =>
-      isToldTo(version, 'notifications/elicitation/complete'),
+    const told = (['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const).filter(
+      (version) => isToldTo(version, 'notifications/elicitation/complete'),
     );
     assert.deepEqual(told, ['2025-11-25']);
   });
@@ -84,9 +101,19 @@ describe('formats of older versions', () => {
     assert.deepEqual(otherResult('2026-07-28', read, false), { ...read, ...complete });
     const plain = { contents: [] };
     const notKept = { ttlMs: 0, cacheScope: 'private' };
-    const odd = [{}, { ttlMs: -1, cacheScope: 'public' }, { ttlMs: 1.5 }, { ttlMs: '5000' }, { cacheScope: 'public' }];
+    const odd = [
+      {},
+      { ttlMs: -1, cacheScope: 'public' },
+      { ttlMs: 1.5 },
+      { ttlMs: '5000' },
+      { cacheScope: 'public' },
+    ];
     for (const hints of odd) {
-      assert.deepEqual(otherResult('2026-07-28', { ...plain, ...hints }, false), { ...plain, ...notKept, ...complete });
+      assert.deepEqual(otherResult('2026-07-28', { ...plain, ...hints }, false), {
+        ...plain,
+        ...notKept,
+        ...complete,
+      });
     }
     assert.deepEqual(otherResult('2026-07-28', { ...plain, ttlMs: 9, cacheScope: 'all' }, false), {
       ...plain,
@@ -95,12 +122,18 @@ describe('formats of older versions', () => {
       cacheScope: 'private',
     });
     assert.deepEqual(otherResult('2026-07-28', read, true), { ...plain, ...notKept, ...complete });
-    assert.deepEqual(otherResult('2026-07-28', { messages: [] }, true), { messages: [], ...complete });
+    assert.deepEqual(otherResult('2026-07-28', { messages: [] }, true), {
+      messages: [],
+      ...complete,
+    });
     assert.deepEqual(otherResult('2025-11-25', read, false), plain);
     const result = { content: [] };
     assert.equal(toolResult('2026-07-28', result), result);
     const [named, meta] = [{ name: 'us' }, '"_meta":{"name":"us"}'];
-    assert.equal(enveloped('{"content":[]}', named), `{"resultType":"complete",${meta},"content":[]}`);
+    assert.equal(
+      enveloped('{"content":[]}', named),
+      `{"resultType":"complete",${meta},"content":[]}`,
+    );
     assert.equal(
       enveloped('{"content":[]}', named, '"ttlMs":0,'),
       `{"resultType":"complete","ttlMs":0,${meta},"content":[]}`,

@@ -4,14 +4,19 @@ import { Writable } from 'node:stream';
 import { Heartbeat, ListenStream, PostReply } from '../../../src/core/gateway/eventStreams.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-/** The part of `ServerResponse` used by streams. On request, it holds everything back like a slow client. */
+/**
+ * The part of `ServerResponse` used by streams. On request, it holds everything back like a slow
+ * client.
+ */
 class FakeResponse extends Writable {
   status: number | undefined;
   headers: Record<string, unknown> = {};
   written = '';
   writes = 0;
   isStuck = false;
-  req: { headers: { accept: string | undefined } } = { headers: { accept: 'text/event-stream, application/json' } };
+  req: { headers: { accept: string | undefined } } = {
+    headers: { accept: 'text/event-stream, application/json' },
+  };
 
   writeHead(status: number, headers: Record<string, unknown>): this {
     this.status = status;
@@ -96,14 +101,23 @@ describe('gateway: event streams', () => {
   it('only a single first answer may have another HTTP status', () => {
     const post = reply();
     post.settle('{"id":1}', 400);
-    assert.deepEqual([response.status, response.headers['content-type']], [400, 'application/json']);
+    assert.deepEqual(
+      [response.status, response.headers['content-type']],
+      [400, 'application/json'],
+    );
     assert.equal(response.written, '{"id":1}');
-    for (const begin of [(late: PostReply) => late.send('{"method":"n"}'), () => clock.advance(2_000)]) {
+    for (const begin of [
+      (late: PostReply) => late.send('{"method":"n"}'),
+      () => clock.advance(2_000),
+    ]) {
       response = new FakeResponse();
       const late = reply();
       begin(late);
       late.settle('{"id":1}', 400);
-      assert.deepEqual([response.status, response.headers['content-type']], [200, 'text/event-stream']);
+      assert.deepEqual(
+        [response.status, response.headers['content-type']],
+        [200, 'text/event-stream'],
+      );
       assert.match(response.written, /data: \{"id":1\}\n\n$/);
     }
   });
@@ -112,7 +126,10 @@ describe('gateway: event streams', () => {
     const post = reply();
     clock.advance(999);
     post.settle('{"id":1}');
-    assert.deepEqual([response.writes, response.headers['content-length']], [1, response.written.length]);
+    assert.deepEqual(
+      [response.writes, response.headers['content-length']],
+      [1, response.written.length],
+    );
     clock.advance(15_000);
     assert.equal(response.writes, 1);
   });
@@ -121,7 +138,10 @@ describe('gateway: event streams', () => {
     const post = reply(2);
     assert.equal(response.writes, 0);
     clock.advance(2_000);
-    assert.deepEqual([response.status, response.writes, response.headers['content-length']], [200, 1, undefined]);
+    assert.deepEqual(
+      [response.status, response.writes, response.headers['content-length']],
+      [200, 1, undefined],
+    );
     post.settle('{"id":1}');
     assert.equal(response.writableEnded, false);
     post.settle(undefined);
@@ -132,7 +152,10 @@ describe('gateway: event streams', () => {
   it('the head goes out with the first message', () => {
     const post = reply();
     post.send('{"method":"n"}');
-    assert.deepEqual([response.status, response.written], [200, 'event: message\ndata: {"method":"n"}\n\n']);
+    assert.deepEqual(
+      [response.status, response.written],
+      [200, 'event: message\ndata: {"method":"n"}\n\n'],
+    );
     clock.advance(2_000);
     assert.equal(response.writes, 1);
     post.settle(undefined);

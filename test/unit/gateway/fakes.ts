@@ -5,7 +5,12 @@ import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
 import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
-import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
+import type {
+  OtherOutcome,
+  ToolOutcome,
+  ToolsetCall,
+  ToolsetRequest,
+} from '../../../src/core/protocol/request.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
 
 export function tool(name: string, more: Partial<Tool> = {}): Tool {
@@ -61,7 +66,9 @@ export class FakeBackend implements GatewayBackend {
   }
 
   whyGone(id: string): string {
-    return this.configured.has(id) ? `The toolset "${id}" has no tools now: it waits.` : `There is no toolset "${id}".`;
+    return this.configured.has(id)
+      ? `The toolset "${id}" has no tools now: it waits.`
+      : `There is no toolset "${id}".`;
   }
 
   settled(_id: string, signal: AbortSignal): Promise<void> {
@@ -75,7 +82,13 @@ export class FakeBackend implements GatewayBackend {
   set(id: string, names: readonly string[], more: Partial<ServedToolset> = {}): void {
     const tools = names.map((name) => tool(name));
     const others = { prompts: [], resources: [], templates: [], features };
-    this.toolsets.set(id, { serverName: id.slice(0, 13), instructions: undefined, tools, ...others, ...more });
+    this.toolsets.set(id, {
+      serverName: id.slice(0, 13),
+      instructions: undefined,
+      tools,
+      ...others,
+      ...more,
+    });
     this.changes.fire([id]);
   }
 

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
-import { everyToolset, isEditorPath, parseRoute, routePath } from '../../../src/core/gateway/routes.js';
+import {
+  everyToolset,
+  isEditorPath,
+  parseRoute,
+  routePath,
+} from '../../../src/core/gateway/routes.js';
 
 describe('gateway: paths (G2)', () => {
   it('a path names the kind of client and the toolset', () => {
-    assert.deepEqual(parseRoute('/editor/play-wright_1'), { clientKind: 'editor', toolset: 'play-wright_1' });
+    assert.deepEqual(parseRoute('/editor/play-wright_1'), {
+      clientKind: 'editor',
+      toolset: 'play-wright_1',
+    });
     assert.deepEqual(parseRoute('/mcp/a'), { clientKind: 'plain', toolset: 'a' });
   });
 
@@ -20,8 +28,16 @@ describe('gateway: paths (G2)', () => {
 
   it('a path with an address belongs to one conversation', () => {
     const address = 'a_-'.repeat(8);
-    assert.deepEqual(parseRoute(`/mcp/c/c/${address}`), { clientKind: 'plain', toolset: 'c', address });
-    assert.deepEqual(parseRoute(`/mcp/c/${address}/`), { clientKind: 'plain', toolset: everyToolset, address });
+    assert.deepEqual(parseRoute(`/mcp/c/c/${address}`), {
+      clientKind: 'plain',
+      toolset: 'c',
+      address,
+    });
+    assert.deepEqual(parseRoute(`/mcp/c/${address}/`), {
+      clientKind: 'plain',
+      toolset: everyToolset,
+      address,
+    });
     assert.deepEqual(parseRoute('/mcp/c'), { clientKind: 'plain', toolset: 'c' });
   });
 

@@ -5,7 +5,11 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { configuredToolsets } from '../../../src/core/host/configuredToolsets.js';
-import { createConversationTools, heldBy, type Speaker } from '../../../src/core/host/conversationTools.js';
+import {
+  createConversationTools,
+  heldBy,
+  type Speaker,
+} from '../../../src/core/host/conversationTools.js';
 import type { ToolResult } from '../../../src/core/minds/model.js';
 import { completed } from '../../../src/core/tools/override.js';
 import { compilePattern } from '../../../src/core/tools/patterns.js';
@@ -19,7 +23,8 @@ import { tool } from '../minds/fakes.js';
 import { newFolder, removeFolders } from '../results/folder.js';
 import { servedTool, snapshot, status, toolset } from '../vscode/views/statuses.js';
 
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const leasedBy = (conversation: string) => ({
   id: `of ${conversation}`,
@@ -31,7 +36,10 @@ const leasedBy = (conversation: string) => ({
 });
 
 /** The host at its contract: a status, a catalogue, and one answer to every call. */
-function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
+function rig(
+  servers = snapshot([status('shop'), status('bank')]),
+  toolsets = [toolset('shop', 'shop_count')],
+) {
   const requests: ToolsetCall[] = [];
   let answer: ToolOutcome = { kind: 'cancelled' };
   const host: Pick<Host, 'snapshot' | 'catalogue' | 'onDidChange' | 'call' | 'completed'> = {
@@ -50,13 +58,21 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
     clock: new FakeClock(),
     log: silentLog,
   });
-  const tools = createConversationTools(host as Host, new Delivery({ artifacts, maxResultBytes: () => 1_000 }));
+  const tools = createConversationTools(
+    host as Host,
+    new Delivery({ artifacts, maxResultBytes: () => 1_000 }),
+  );
   const run = (outcome: ToolOutcome, speaker?: Speaker): Promise<ToolResult> => {
     answer = outcome;
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
-    return tools.runner('mine', speaker).run(tool('shop_count'), call, new AbortController().signal, () => {});
+    return tools
+      .runner('mine', speaker)
+      .run(tool('shop_count'), call, new AbortController().signal, () => {});
   };
-  const result = (content: readonly unknown[], more: Partial<CallToolResult> = {}): ToolOutcome => ({
+  const result = (
+    content: readonly unknown[],
+    more: Partial<CallToolResult> = {},
+  ): ToolOutcome => ({
     kind: 'result',
     result: { content: content as CallToolResult['content'], ...more },
   });
@@ -75,14 +91,26 @@ describe('tools of a conversation', () => {
       { name: 'shop', fixed: { value: 'north' } },
       { name: 'what', allow: [compilePattern('pears')] },
     ];
-    const shop = { ...toolset('shop'), tools: [{ ...plain, override: { offered: plain.tool, rules } }] };
+    const shop = {
+      ...toolset('shop'),
+      tools: [{ ...plain, override: { offered: plain.tool, rules } }],
+    };
     const { tools, requests } = rig(undefined, [shop]);
     const [offered] = tools.offer('mine', undefined).tools;
     assert.ok(offered?.sends);
-    assert.deepEqual(offered.sends({ what: 'pears', shop: 'south' }), { what: 'pears', shop: 'north' });
-    assert.equal(offered.sends({ what: 'apples' }), undefined, 'it will be refused, so nobody is asked');
+    assert.deepEqual(offered.sends({ what: 'pears', shop: 'south' }), {
+      what: 'pears',
+      shop: 'north',
+    });
+    assert.equal(
+      offered.sends({ what: 'apples' }),
+      undefined,
+      'it will be refused, so nobody is asked',
+    );
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
-    await tools.runner('mine', undefined).run(offered, call, new AbortController().signal, () => {});
+    await tools
+      .runner('mine', undefined)
+      .run(offered, call, new AbortController().signal, () => {});
     assert.deepEqual(
       [requests[0]?.arguments, requests[0]?.seen],
       [{ what: 'pears' }, { what: 'pears', shop: 'north' }],
@@ -94,7 +122,10 @@ describe('tools of a conversation', () => {
     const shop = {
       ...toolset('shop'),
       tools: [
-        { ...described, tool: { ...described.tool, description: 'Counts.', annotations: { readOnlyHint: true } } },
+        {
+          ...described,
+          tool: { ...described.tool, description: 'Counts.', annotations: { readOnlyHint: true } },
+        },
       ],
     };
     const { tools } = rig(undefined, [shop, toolset('bank', 'bank_pay')]);
@@ -157,7 +188,10 @@ describe('tools of a conversation', () => {
     );
     const without = rig(snapshot([shop, bank])).tools.offer('mine', undefined).instructions;
     assert.match(without, /own instance of "shop".*when the person releases it/);
-    assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);
+    assert.doesNotMatch(
+      rig(snapshot([bank])).tools.offer('mine', undefined).instructions,
+      /instance of its own/,
+    );
   });
 
   it('a call reaches the host with its conversation, as a call that the chat has asked about', async () => {
@@ -186,7 +220,9 @@ describe('tools of a conversation', () => {
     );
     const texts = textsOf(read);
     assert.deepEqual([read.callId, read.tool, read.isError], ['c1', 'shop_count', false]);
-    assert.ok(texts.includes('three') && texts.includes('<image/png>') && !texts.includes('for the person'));
+    assert.ok(
+      texts.includes('three') && texts.includes('<image/png>') && !texts.includes('for the person'),
+    );
     assert.match(texts.join('\n'), /Image: image\/png, 70 bytes\. Saved as .+\.png\]/);
     assert.match(texts.join('\n'), /Audio: audio\/wav[^]*Resource link "x": test:\/\/x/);
     assert.ok(texts.some((text) => text.includes('{"count":3}')));
@@ -206,7 +242,10 @@ describe('tools of a conversation', () => {
 
   it('a result that opens an app names it, and beside text the structure is only for the app (G8)', async () => {
     const served = servedTool('shop_count');
-    const opens = { ...served, tool: { ...served.tool, _meta: { ui: { resourceUri: 'ui://shop/page' } } } };
+    const opens = {
+      ...served,
+      tool: { ...served.tool, _meta: { ui: { resourceUri: 'ui://shop/page' } } },
+    };
     const { run, result, tools } = rig(undefined, [{ ...toolset('shop'), tools: [opens] }]);
     const outcome = result([{ type: 'text', text: 'three' }], { structuredContent: { count: 3 } });
     const read = await run(outcome);
@@ -220,8 +259,14 @@ describe('tools of a conversation', () => {
     });
     const forUser = { type: 'text', text: 'shown', annotations: { audience: ['user'] } };
     for (const content of [[], [forUser], undefined]) {
-      const { parts } = await run(result(content as unknown[], { structuredContent: { count: 3 } }));
-      assert.match(JSON.stringify(parts), /count/, 'where a model sees no text, the structure is for it too (V1)');
+      const { parts } = await run(
+        result(content as unknown[], { structuredContent: { count: 3 } }),
+      );
+      assert.match(
+        JSON.stringify(parts),
+        /count/,
+        'where a model sees no text, the structure is for it too (V1)',
+      );
     }
     for (let later = 0; later < 32; later += 1) await run(outcome);
     assert.equal(tools.app(read.app ?? ''), undefined, 'the oldest goes');
@@ -242,16 +287,28 @@ describe('tools of a conversation', () => {
   it('the note about a new instance is beside the result, structured or not (L3)', async () => {
     const { run, result } = rig();
     const news = { kind: 'new' } as const;
-    const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolOutcome));
+    const plain = textsOf(
+      await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolOutcome),
+    );
     assert.equal(plain[0], 'three');
     assert.match(plain[1] ?? '', /now has its own instance of "shop".*when the person releases it/);
-    const admin = rig(undefined, [toolset('shop', 'shop_count'), toolset('mcp_admin', 'mcp_release')]);
-    const bob: Speaker = { id: 'bob', name: 'Bob', purpose: undefined, grants: [{ kind: 'toolset', id: 'shop' }] };
+    const admin = rig(undefined, [
+      toolset('shop', 'shop_count'),
+      toolset('mcp_admin', 'mcp_release'),
+    ]);
+    const bob: Speaker = {
+      id: 'bob',
+      name: 'Bob',
+      purpose: undefined,
+      grants: [{ kind: 'toolset', id: 'shop' }],
+    };
     const noteFor = async (speaker?: Speaker): Promise<string> =>
       textsOf(await admin.run({ ...result([]), news } as ToolOutcome, speaker)).join();
     assert.match(await noteFor(), /Call mcp_release\(\{"serverId":"shop"\}\)/);
     assert.doesNotMatch(await noteFor(bob), /mcp_release/, 'who may not call it is not told to');
-    const structured = textsOf(await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolOutcome));
+    const structured = textsOf(
+      await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolOutcome),
+    );
     assert.equal(structured[0], '{"count":3}');
     assert.match(structured[1] ?? '', /now has its own instance/);
   });
@@ -263,6 +320,9 @@ describe('tools of a conversation', () => {
     const gone = await run({ kind: 'error', code: -32000, message: 'result unknown' });
     assert.deepEqual([gone.isError, textsOf(gone)], [true, ['Error: result unknown']]);
     const cancelled = await run({ kind: 'cancelled' });
-    assert.deepEqual([cancelled.isError, textsOf(cancelled)], [true, ['Error: the person cancelled the call.']]);
+    assert.deepEqual(
+      [cancelled.isError, textsOf(cancelled)],
+      [true, ['Error: the person cancelled the call.']],
+    );
   });
 });

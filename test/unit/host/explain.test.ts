@@ -3,14 +3,20 @@ import assert from 'node:assert/strict';
 import { explain } from '../../../src/core/host/explain.js';
 import { servedTool, snapshot, status, toolset } from '../vscode/views/statuses.js';
 
-const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
+const noPlace = {
+  file: '/f',
+  range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+};
 
 const found = (name: string): string[] => {
   const asked = { ...servedTool('files_read', { original: 'read' }), isAsked: true as const };
   const long = { ...servedTool('files_long'), editorRefuses: { kind: 'idTooLong' } as const };
   const excluded = [
     { original: 'delete', reason: { kind: 'blacklist', pattern: 'del*' } as const },
-    { original: 'same', reason: { kind: 'nameTaken', published: 'files_same', holder: 'other' } as const },
+    {
+      original: 'same',
+      reason: { kind: 'nameTaken', published: 'files_same', holder: 'other' } as const,
+    },
   ];
   const files = status('files', {
     tools: [asked, long],
@@ -47,14 +53,23 @@ describe('why an agent has a tool or not', () => {
     'read, @minds as ann: files_read a person is asked before each call',
     'read, @minds as bob: the toolset is not granted',
   ];
-  for (const name of ['read', 'files_read', 'mcp_demo_files_read', 'files-files_read', 'mcp__files__files_read']) {
+  for (const name of [
+    'read',
+    'files_read',
+    'mcp_demo_files_read',
+    'files-files_read',
+    'mcp__files__files_read',
+  ]) {
     it(`a tool is found by each of its names, and by the name of an agent: ${name}`, () => {
       assert.deepEqual(found(name), everywhere);
     });
   }
 
   it('a tool that only the editor refuses is offered to the others', () => {
-    assert.match(found('files_long').join(), /editor: its id there would be too long.*other agents: files_long/);
+    assert.match(
+      found('files_long').join(),
+      /editor: its id there would be too long.*other agents: files_long/,
+    );
   });
 
   it('a tool of a toolset that the editor does not show is not offered there', () => {
@@ -92,6 +107,8 @@ describe('why an agent has a tool or not', () => {
   });
 
   it('an unknown tool names the servers that list nothing now', () => {
-    assert.deepEqual(found('none'), ['The toolset "waiting" has no tools now: its server is stopped by a person.']);
+    assert.deepEqual(found('none'), [
+      'The toolset "waiting" has no tools now: its server is stopped by a person.',
+    ]);
   });
 });

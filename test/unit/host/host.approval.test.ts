@@ -13,7 +13,12 @@ import { everyToolset } from '../../../src/core/gateway/routes.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
-import { failure, FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  failure,
+  FakeConnector,
+  listing,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 
 let host: Host;
 let backend: Core['backend'];
@@ -25,7 +30,9 @@ let mostInstances: number;
 const env: Record<string, string> = {};
 
 const edit = (servers: Record<string, string>): Promise<void> => {
-  const lines = Object.entries(servers).map(([id, rest]) => `  ${id}: { transport: stdio, ${rest} }\n`);
+  const lines = Object.entries(servers).map(
+    ([id, rest]) => `  ${id}: { transport: stdio, ${rest} }\n`,
+  );
   const text = `version: 1\nservers:\n${lines.join('')}`;
   return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
 };
@@ -114,9 +121,19 @@ describe('approval (S1)', () => {
   it('a waiting server of the user’s own file names the folder of the workspace in which it runs', () => {
     const source = '/home/me/.minds/mcp.yaml';
     const launch = { server: 'a', source, directory: '/ws/sub', parts: [], fingerprint: '1' };
-    const waiting = { id: 'a', state: { kind: 'pending' }, approval: { kind: 'pending', launch } } as const;
-    assert.match(whyNothing({ ...waiting, origin: 'user' }), /`mcp-toolsets approve a -C \/ws\/sub`/);
-    assert.match(whyNothing({ ...waiting, origin: 'folder' }), /`mcp-toolsets approve a -C \/home\/me`/);
+    const waiting = {
+      id: 'a',
+      state: { kind: 'pending' },
+      approval: { kind: 'pending', launch },
+    } as const;
+    assert.match(
+      whyNothing({ ...waiting, origin: 'user' }),
+      /`mcp-toolsets approve a -C \/ws\/sub`/,
+    );
+    assert.match(
+      whyNothing({ ...waiting, origin: 'folder' }),
+      /`mcp-toolsets approve a -C \/home\/me`/,
+    );
   });
 
   it('a waiting server whose approval ends with its process names no command that would store it (S1h)', async () => {
@@ -200,7 +217,13 @@ describe('approval (S1)', () => {
     await edit({ a: 'command: a' });
     for (const tool of ['mcp_restart', 'mcp_reload']) {
       const { signal } = new AbortController();
-      await host.call({ toolset: adminId, tool, arguments: { serverId: 'a' }, conversation: 'd', signal });
+      await host.call({
+        toolset: adminId,
+        tool,
+        arguments: { serverId: 'a' },
+        conversation: 'd',
+        signal,
+      });
     }
     assert.equal(connector.connects, 0);
   });
@@ -283,7 +306,9 @@ describe('approval (S1)', () => {
       const connection = await serve('a', 'command: a', 'x');
       await edit({ a: next });
       await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
-      await until((now) => server('a', now).state.kind === (next === 'command: 1' ? 'invalid' : 'pending'));
+      await until(
+        (now) => server('a', now).state.kind === (next === 'command: 1' ? 'invalid' : 'pending'),
+      );
       assert.equal(connection.closed, true, next);
       assert.deepEqual(published(), []);
     }
@@ -375,10 +400,20 @@ describe('approval (S1)', () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('b', 'pending');
     await approve('b');
-    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] });
+    (await connector.nextConnect()).fail({
+      code: 'server-exited',
+      message: 'exited.',
+      fix: 'Mend it.',
+      path: [],
+    });
     await untilState('b', 'failed');
     const edited = edit({ a: 'command: a', b: 'command: b', c: 'command: c' });
-    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'exited.', fix: 'Mend it.', path: [] });
+    (await connector.nextConnect()).fail({
+      code: 'server-exited',
+      message: 'exited.',
+      fix: 'Mend it.',
+      path: [],
+    });
     await edited;
     await untilState('c', 'pending');
     const before = connector.connects;

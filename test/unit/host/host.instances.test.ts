@@ -1,6 +1,11 @@
 /** The instance of each conversation, the number of instances, and their deaths (L1–L4, X4). */
 import assert from 'node:assert/strict';
-import { failure, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  failure,
+  listing,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
 describe('instances and leases (L1, L2, L4)', () => {
@@ -20,7 +25,9 @@ describe('instances and leases (L1, L2, L4)', () => {
     await again;
     assert.equal(stage.connector.connects, 2);
     assert.deepEqual(
-      stage.server('a').instances.map(({ use }) => (use.kind === 'leased' ? use.conversation : use.kind)),
+      stage
+        .server('a')
+        .instances.map(({ use }) => (use.kind === 'leased' ? use.conversation : use.kind)),
       ['d1', 'd2'],
     );
   });
@@ -31,7 +38,8 @@ describe('instances and leases (L1, L2, L4)', () => {
     const kept = await warm.nextCall();
     const calls = [stage.call('a', 'x', 'd2'), stage.call('a', 'x', 'd2')];
     const second = (await stage.connector.nextConnect()).succeed(listing('x'));
-    for (const text of ['1', '2']) (await second.nextCall()).answer({ kind: 'result', result: textResult(text) });
+    for (const text of ['1', '2'])
+      (await second.nextCall()).answer({ kind: 'result', result: textResult(text) });
     assert.equal((await Promise.all(calls)).length, 2);
     assert.equal(stage.connector.connects, 2);
     kept.answer({ kind: 'cancelled' });
@@ -41,7 +49,8 @@ describe('instances and leases (L1, L2, L4)', () => {
   it('all conversations share the instance of a truly stateless server', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
     const calls = ['d1', 'd2', 'd3'].map((conversation) => stage.call('a', 'x', conversation));
-    for (const text of ['1', '2', '3']) (await shared.nextCall()).answer({ kind: 'result', result: textResult(text) });
+    for (const text of ['1', '2', '3'])
+      (await shared.nextCall()).answer({ kind: 'result', result: textResult(text) });
     await Promise.all(calls);
     assert.equal(stage.connector.connects, 1);
   });
@@ -136,7 +145,10 @@ describe('instances and leases (L1, L2, L4)', () => {
     stage.clock.advance(1000);
     const call = stage.call('a', 'x');
     (await stage.connector.nextConnect()).fail(failure);
-    assert.match(JSON.stringify(await call), /\\"x\\" was not called: the server \\"a\\" exited\. Mend it\./);
+    assert.match(
+      JSON.stringify(await call),
+      /\\"x\\" was not called: the server \\"a\\" exited\. Mend it\./,
+    );
     await stage.until(({ problems }) => problems.length === 1);
     assert.equal(stage.server('a').state.kind, 'failed');
     assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
@@ -271,8 +283,14 @@ describe('reconnecting (X4)', () => {
   it('a dead shared instance starts again after 1 s, and the state says so until then', async () => {
     const first = await stage.serve('a', shared, 'x');
     first.die('it was killed');
-    const state = (await stage.until(() => stage.server('a').state.kind === 'reconnecting')).servers[0]?.state;
-    assert.deepEqual(state, { kind: 'reconnecting', attempt: 1, at: stage.clock.now() + 1000, cause: 'it was killed' });
+    const state = (await stage.until(() => stage.server('a').state.kind === 'reconnecting'))
+      .servers[0]?.state;
+    assert.deepEqual(state, {
+      kind: 'reconnecting',
+      attempt: 1,
+      at: stage.clock.now() + 1000,
+      cause: 'it was killed',
+    });
     assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
     stage.clock.advance(1000);
     (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
@@ -362,7 +380,10 @@ describe('an instance that dies', () => {
     const next = stage.call('a', 'x');
     const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
     (await fresh.nextCall()).answer({ kind: 'result', result: textResult('new') });
-    assert.deepEqual(await next, answered('new', { kind: 'replaced', cause: 'it was killed by SIGKILL' }));
+    assert.deepEqual(
+      await next,
+      answered('new', { kind: 'replaced', cause: 'it was killed by SIGKILL' }),
+    );
     assert.equal(fresh.calls.length, 0);
     await stage.until(({ problems }) => problems.length === 0);
   });

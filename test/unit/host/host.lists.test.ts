@@ -11,7 +11,11 @@ describe('changed tools (R6)', () => {
   const stage = hostStage();
 
   it('changed tools go through the same filter and naming', async () => {
-    const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
+    const warm = await stage.serve(
+      'a',
+      'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]',
+      'x',
+    );
     warm.changeTools(listing('x', 'no', 'y'));
     await stage.until(() => stage.published().length === 2);
     assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
@@ -20,10 +24,15 @@ describe('changed tools (R6)', () => {
   it('the order of the first list stays, in every start and every instance, and a new tool has the place of its list (N6)', async () => {
     const of = (name: string, ...keys: string[]): OfferedTool => ({
       name,
-      inputSchema: { type: 'object', properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys },
+      inputSchema: {
+        type: 'object',
+        properties: Object.fromEntries(keys.map((key) => [key, {}])),
+        required: keys,
+      },
     });
     const list = (...tools: OfferedTool[]): ToolListing => ({ tools, malformed: [] });
-    const bytes = (): string => JSON.stringify(stage.host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
+    const bytes = (): string =>
+      JSON.stringify(stage.host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
     const shuffled = list(of('read', 'tail', 'head'), of('write', 'content', 'path'));
     const edited = stage.edit(file({ a: 'command: a' }));
     const warm = (await stage.connector.nextConnect()).succeed(
@@ -88,7 +97,14 @@ describe('toolsets whose lists may have changed (R6, G3g)', () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
-    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    const called = stage.host.call({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd1',
+      client,
+      signal,
+    });
     await answer(connection, '1');
     await called;
     const changed = nextEvent(stage.host.onDidPublish, () => true);
@@ -106,7 +122,14 @@ describe('an own list of one conversation with an error (R6, E1)', () => {
   const use = async (connection: FakeConnection): Promise<void> => {
     const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
-    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    const called = stage.host.call({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd1',
+      client,
+      signal,
+    });
     await answer(connection, '1');
     await called;
   };
@@ -120,7 +143,11 @@ describe('an own list of one conversation with an error (R6, E1)', () => {
     stage.host.catalogueFor('d1').toolsets[0]?.tools.map(({ published }) => published);
   const refused = [
     ['could not be had', 'command: a', new Error('busy')],
-    ['gives two tools one name', "command: a, transform: [{ prefix: { remove: p_, add: '' } }]", listing('x', 'p_x')],
+    [
+      'gives two tools one name',
+      "command: a, transform: [{ prefix: { remove: p_, add: '' } }]",
+      listing('x', 'p_x'),
+    ],
   ] as const;
 
   for (const [why, rest, list] of refused) {

@@ -33,8 +33,11 @@ describe('the loss of an instance (X4)', () => {
   });
 
   const edit = (servers: string): Promise<void> =>
-    core.host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: `version: 1\nservers: { ${servers} }` }]);
-  const entry = (command = 'a', rest = ''): string => `a: { transport: stdio, command: ${command}${rest} }`;
+    core.host.setSources([
+      { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: `version: 1\nservers: { ${servers} }` },
+    ]);
+  const entry = (command = 'a', rest = ''): string =>
+    `a: { transport: stdio, command: ${command}${rest} }`;
   async function serve(servers = entry()): Promise<void> {
     const edited = edit(servers);
     (await connector.nextConnect()).succeed(listing('x'));
@@ -42,7 +45,9 @@ describe('the loss of an instance (X4)', () => {
   }
   /** Returns the news of a call. It starts an instance if none is live. */
   async function call(toolset = 'a', tool = 'x'): Promise<unknown> {
-    const living = [...connector.live].find((one) => !one.closed && one.connectRequest.server === toolset);
+    const living = [...connector.live].find(
+      (one) => !one.closed && one.connectRequest.server === toolset,
+    );
     const { signal } = new AbortController();
     const outcome = core.host.call({ toolset, tool, arguments: {}, conversation: 'd1', signal });
     const connection = living ?? (await connector.nextConnect()).succeed(listing(tool));
@@ -63,9 +68,17 @@ describe('the loss of an instance (X4)', () => {
     ['a person releases it', 'a person ended it', () => core.host.release('a', 'd1')],
     ['its agent releases it', 'this conversation ended it', () => admin('mcp_release')],
     ['its agent restarts it', 'this conversation ended it', () => admin('mcp_restart')],
-    ['the idle limit passes', 'nobody used it for longer than its idle limit', () => clock.advance(15 * 60_000)],
+    [
+      'the idle limit passes',
+      'nobody used it for longer than its idle limit',
+      () => clock.advance(15 * 60_000),
+    ],
     ['its definition changes', 'its definition was changed', () => serve(entry('b'))],
-    ['its entry is removed and written again', 'it was removed or disabled', () => edit('').then(() => serve())],
+    [
+      'its entry is removed and written again',
+      'it was removed or disabled',
+      () => edit('').then(() => serve()),
+    ],
     [
       'a person restarts the server',
       'a person restarted it',
@@ -148,13 +161,22 @@ describe('the loss of an instance (X4)', () => {
     await edited;
     await call('a', 'x');
     await call('b', 'y');
-    assert.match(JSON.stringify(await call('a', 'x')), /"replaced".*another instance needed the room/);
+    assert.match(
+      JSON.stringify(await call('a', 'x')),
+      /"replaced".*another instance needed the room/,
+    );
   });
 
   it('a call on a server that a person stops is not promised a new instance', async () => {
     await serve();
     const { signal } = new AbortController();
-    const outcome = core.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal });
+    const outcome = core.host.call({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd1',
+      signal,
+    });
     const [connection] = connector.live;
     await connection?.nextCall();
     await core.host.stop('a');

@@ -1,4 +1,7 @@
-/** Names and URIs of several servers, whose baselines decide before the order of the file (N5b, N5c, S3), over fake servers. */
+/**
+ * Names and URIs of several servers, whose baselines decide before the order of the file (N5b, N5c,
+ * S3), over fake servers.
+ */
 import assert from 'node:assert/strict';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { byKey, reviewedIn } from '../../../src/core/reconcile/offers.js';
@@ -14,7 +17,12 @@ import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { failure, FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  failure,
+  FakeConnector,
+  listing,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 import { file } from './stage.js';
 
 interface Offers {
@@ -42,7 +50,11 @@ function offering({
   });
   const ofApps = Object.entries(apps).map(([name, resourceUri]) => withUi(name, { resourceUri }));
   return {
-    tools: [...listing(...tools).tools, ...ofApps, ...appTools.map((name) => withUi(name, { visibility: ['app'] }))],
+    tools: [
+      ...listing(...tools).tools,
+      ...ofApps,
+      ...appTools.map((name) => withUi(name, { visibility: ['app'] })),
+    ],
     malformed: [],
     prompts: { prompts: prompts.map((name) => ({ name })), malformed: [] },
     resources: {
@@ -77,7 +89,12 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     connections.clear();
     const onStoreFailure = (error: unknown): void => assert.fail(String(error));
     ledger = new OfferLedger({ storage, holdsBack: () => holdsBack, onStoreFailure });
-    core = testCore({ clock: new FakeClock(), connector, offerReview: ledger, filteredTools: () => 'off' });
+    core = testCore({
+      clock: new FakeClock(),
+      connector,
+      offerReview: ledger,
+      filteredTools: () => 'off',
+    });
   }
 
   async function close(): Promise<void> {
@@ -89,7 +106,10 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     core.host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
 
   /** A server without offers does not start. */
-  async function serve(offers: Readonly<Record<string, Offers | 'fails'>>, text = two): Promise<void> {
+  async function serve(
+    offers: Readonly<Record<string, Offers | 'fails'>>,
+    text = two,
+  ): Promise<void> {
     const edited = edit(text);
     for (let left = Object.keys(offers).length; left > 0; left -= 1) {
       const pending = await connector.nextConnect();
@@ -102,7 +122,10 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       }
       const connection = pending.succeed(offering(own));
       connection.capabilities = { tools: {}, prompts: {}, resources: {}, completions: {} };
-      connection.respond = () => ({ kind: 'result', result: { contents: [], messages: [{ by: id }] } });
+      connection.respond = () => ({
+        kind: 'result',
+        result: { contents: [], messages: [{ by: id }] },
+      });
       connections.set(id, connection);
     }
     await edited;
@@ -127,15 +150,28 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
   }
 
   const named = (id: string): string[] =>
-    core.host.catalogue.toolsets.find((one) => one.id === id)?.tools.map(({ published }) => published) ?? [];
+    core.host.catalogue.toolsets
+      .find((one) => one.id === id)
+      ?.tools.map(({ published }) => published) ?? [];
 
   const all = () => core.backend.toolset(everyToolset, 'plain');
 
   /** The servers that were asked, in order. */
-  async function askedFor(method: string, params: Fields, more: Partial<ToolsetRequest> = {}): Promise<string> {
+  async function askedFor(
+    method: string,
+    params: Fields,
+    more: Partial<ToolsetRequest> = {},
+  ): Promise<string> {
     for (const connection of connections.values()) connection.requests.length = 0;
     const { signal } = new AbortController();
-    await core.backend.request({ toolset: everyToolset, method, params, conversation: 'c', signal, ...more });
+    await core.backend.request({
+      toolset: everyToolset,
+      method,
+      params,
+      conversation: 'c',
+      signal,
+      ...more,
+    });
     return [...connections].flatMap(([id, { requests }]) => requests.map(() => id)).join();
   }
 
@@ -172,7 +208,10 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     await change('a', { tools: ['x'] }, ['tools']);
     await acceptAll();
     assert.deepEqual([named('a'), named('b')], [['x'], []]);
-    assert.match(taken()[0] ?? '', /^b: .* because "a", which comes first, has a tool of that name\.$/);
+    assert.match(
+      taken()[0] ?? '',
+      /^b: .* because "a", which comes first, has a tool of that name\.$/,
+    );
   });
 
   it('a server whose first list has a name keeps it from a later server that listed first', async () => {
@@ -186,7 +225,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     open();
     await serve({ a: 'fails', b: { tools: ['x', 'y'] } });
     assert.deepEqual(named('b'), ['y']);
-    await edit(file({ a: `command: a, ${stateless}, enabled: false`, b: `command: b, ${stateless}` }));
+    await edit(
+      file({ a: `command: a, ${stateless}, enabled: false`, b: `command: b, ${stateless}` }),
+    );
     assert.deepEqual(named('b'), ['x', 'y'], 'a server that is switched off has no names');
   });
 
@@ -205,10 +246,19 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     });
     await serve({ a: { tools: ['own'] }, b: { tools: ['x'] } }, prefixed);
     await change('a', { tools: ['own', 'x', 'b_x'] }, ['tools']);
-    assert.deepEqual([named('a'), named('b')], [['own', 'x'], ['b_x']], 'nobody has the name without the prefix');
+    assert.deepEqual(
+      [named('a'), named('b')],
+      [['own', 'x'], ['b_x']],
+      'nobody has the name without the prefix',
+    );
     await edit(two);
     assert.deepEqual([named('a'), named('b')], [['own', 'b_x'], ['x']]);
-    await edit(file({ a: `command: a, ${stateless}`, b: `command: b, ${stateless}, tools: { blacklist: [x] }` }));
+    await edit(
+      file({
+        a: `command: a, ${stateless}`,
+        b: `command: b, ${stateless}, tools: { blacklist: [x] }`,
+      }),
+    );
     assert.deepEqual(named('a'), ['own', 'x', 'b_x'], 'a blacklist gives a name away');
   });
 
@@ -218,7 +268,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     assert.ok(launch);
     const declared = '{"sampling":{}}';
     const { createHash } = await import('node:crypto');
-    const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
+    const fingerprint = createHash('sha256')
+      .update(`${launch.fingerprint} ${declared}`)
+      .digest('hex');
     ledger.note({ ...launch, fingerprint, declared }, [byKey(reviewedIn(listing('x')))], String);
     await change('a', { tools: ['own', 'x'] }, ['tools']);
     assert.deepEqual([named('a'), named('b')], [['own'], ['x']]);
@@ -243,7 +295,13 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       ['own', 'p'],
     );
     assert.equal(await askedFor('prompts/get', { name: 'p' }), 'b');
-    assert.equal(await askedFor('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: {} }), 'b');
+    assert.equal(
+      await askedFor('completion/complete', {
+        ref: { type: 'ref/prompt', name: 'p' },
+        argument: {},
+      }),
+      'b',
+    );
     const [problem] = core.host.snapshot.problems.filter(({ code }) => code === 'entry-left-out');
     assert.equal(problem?.server, 'a');
     await acceptAll();
@@ -262,7 +320,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       assert.equal(await read('note://1'), 'b');
       assert.deepEqual(all()?.resources.filter(({ uri }) => uri === 'note://1').length, 1);
       connections.get('b')?.changeTools(offering({ resources: ['note://2'] }), 'resources');
-      await until(({ servers }) => servers.find(({ id }) => id === 'b')?.resources.resources.length === 1);
+      await until(
+        ({ servers }) => servers.find(({ id }) => id === 'b')?.resources.resources.length === 1,
+      );
       assert.equal(await read('note://1'), 'b');
       assert.ok(!all()?.resources.some(({ uri }) => uri === 'note://1'));
       await core.host.stop('b');
@@ -272,9 +332,11 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
 
   it('a new resource or template takes no URI from a template in a baseline, and completions go to its server', async () => {
     await serve({ a: {}, b: { templates: ['note://{x}/raw'] } });
-    await change('a', { resources: ['note://1/raw', 'note://1'], templates: ['note://{y}/raw', '{+z}'] }, [
-      'resources',
-    ]);
+    await change(
+      'a',
+      { resources: ['note://1/raw', 'note://1'], templates: ['note://{y}/raw', '{+z}'] },
+      ['resources'],
+    );
     assert.equal(await read('note://1/raw'), 'b');
     assert.equal(await read('note://2/raw'), 'b');
     assert.equal(await read('note://1'), 'a');
@@ -289,7 +351,10 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
 
   it('the page of an app belongs to the server that had it at its approval, also if it lists no resources (G8)', async () => {
     await serve({ a: {}, b: { apps: { chart: 'ui://b/chart' } } });
-    await change('a', { resources: ['ui://b/chart'], apps: { other: 'ui://b/chart' } }, ['tools', 'resources']);
+    await change('a', { resources: ['ui://b/chart'], apps: { other: 'ui://b/chart' } }, [
+      'tools',
+      'resources',
+    ]);
     assert.equal(await read('ui://b/chart'), 'b');
   });
 
@@ -298,10 +363,17 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       a: `command: a, ${stateless}`,
       b: `command: b, ${stateless}, transform: [{ prefix: b_ }]`,
     });
-    await serve({ a: { tools: ['own'] }, b: { apps: { chart: 'ui://b/chart' }, appTools: ['refresh'] } }, prefixed);
+    await serve(
+      { a: { tools: ['own'] }, b: { apps: { chart: 'ui://b/chart' }, appTools: ['refresh'] } },
+      prefixed,
+    );
     const forApps = (): string[] => all()?.appTools?.map(({ name }) => name) ?? [];
     assert.deepEqual(forApps(), ['refresh', 'chart']);
-    await change('a', { tools: ['own', 'chart'], apps: { show: 'ui://a' }, appTools: ['refresh'] }, ['tools']);
+    await change(
+      'a',
+      { tools: ['own', 'chart'], apps: { show: 'ui://a' }, appTools: ['refresh'] },
+      ['tools'],
+    );
     assert.deepEqual(forApps(), ['refresh', 'chart']);
     assert.deepEqual(named('a'), ['own', 'show']);
     assert.equal(holderOfTool(core.host.catalogue, 'refresh')?.id, 'b');
@@ -325,7 +397,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     open();
     await serve({ a: { tools: ['x', 'y'], resources: ['note://1', 'note://2'] }, b: {} });
     const changed = (): string[] =>
-      core.host.snapshot.servers.flatMap((one) => one.changedOffers.map(({ original }) => original));
+      core.host.snapshot.servers.flatMap((one) =>
+        one.changedOffers.map(({ original }) => original),
+      );
     assert.deepEqual(changed(), ['y']);
     await change('b', { resources: ['note://2'] }, ['resources']);
     assert.equal(await read('note://2'), 'a');
@@ -339,7 +413,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     const own = (uri: string, method = 'resources/read'): Promise<string> =>
       askedFor(
         method,
-        method === 'completion/complete' ? { ref: { type: 'ref/resource', uri }, argument: {} } : { uri },
+        method === 'completion/complete'
+          ? { ref: { type: 'ref/resource', uri }, argument: {} }
+          : { uri },
         {
           toolset: 'a',
         },
@@ -347,9 +423,11 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
 
     it('new and changed resources and templates are in no list, and nobody can read them', async () => {
       await serve({ a: { resources: ['note://1'], templates: ['made://{x}'] }, b: {} });
-      await change('a', { resources: ['note://1', 'note://2', 'made://3'], templates: ['made://{x}', 'new://{x}'] }, [
-        'resources',
-      ]);
+      await change(
+        'a',
+        { resources: ['note://1', 'note://2', 'made://3'], templates: ['made://{x}', 'new://{x}'] },
+        ['resources'],
+      );
       const toolset = core.backend.toolset('a', 'plain');
       assert.deepEqual(
         toolset?.resources.map(({ uri }) => uri),
@@ -376,7 +454,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       const twice = offering({ resources: ['note://1', 'note://1'] });
       await serve({ a: { resources: ['note://1'] }, b: {} });
       connections.get('a')?.changeTools(twice, 'resources');
-      await until(({ problems }) => problems.some(({ message }) => message.includes('is listed twice')));
+      await until(({ problems }) =>
+        problems.some(({ message }) => message.includes('is listed twice')),
+      );
       assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 1);
     });
 
@@ -386,7 +466,10 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 2_000);
       assert.equal(await own('note://2001'), '');
       assert.equal(await own('note://1999'), 'a');
-      assert.match(core.host.snapshot.problems.map(({ message }) => message).join(), /lists more than 2000 resources/);
+      assert.match(
+        core.host.snapshot.problems.map(({ message }) => message).join(),
+        /lists more than 2000 resources/,
+      );
     });
   });
 });

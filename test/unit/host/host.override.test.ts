@@ -4,7 +4,11 @@ import type { Host } from '../../../src/core/host/hostContract.js';
 import type { CallAnswer, CallQuestion } from '../../../src/core/host/permission.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { FakeConnector, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  FakeConnector,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 import { file } from './stage.js';
 
 const schema = {
@@ -16,7 +20,10 @@ const tools = [{ name: 'create', description: 'Long.', inputSchema: schema }];
 
 describe('overrides in the host (O1–O5)', () => {
   const connector = new FakeConnector();
-  let questions: { readonly question: CallQuestion; readonly answer: (answer: CallAnswer) => void }[];
+  let questions: {
+    readonly question: CallQuestion;
+    readonly answer: (answer: CallAnswer) => void;
+  }[];
   let permissions: Record<string, string>;
   let host: Host;
   let connection: FakeConnection;
@@ -41,7 +48,9 @@ describe('overrides in the host (O1–O5)', () => {
 
   const edit = (repo: string, tool = 'create'): Promise<void> => {
     const given = `arguments: { repo: { fixed: ${repo} }, label: { allow: ['bug', 'area-*'] } }`;
-    const text = file({ a: `command: a, tools: { override: { ${tool}: { description: Short., ${given} } } }` });
+    const text = file({
+      a: `command: a, tools: { override: { ${tool}: { description: Short., ${given} } } }`,
+    });
     return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
   };
 
@@ -55,7 +64,8 @@ describe('overrides in the host (O1–O5)', () => {
       ...more,
     });
 
-  const told = async (outcome: ReturnType<typeof call>): Promise<string> => JSON.stringify(await outcome);
+  const told = async (outcome: ReturnType<typeof call>): Promise<string> =>
+    JSON.stringify(await outcome);
 
   it('agents see the override, and the server gets the completed call', async () => {
     const [tool] = host.snapshot.servers[0]?.tools ?? [];
@@ -74,8 +84,14 @@ describe('overrides in the host (O1–O5)', () => {
     permissions = { '*': 'ask' };
     host.permission.recheck();
     const refused = await told(call({ label: 'x' }));
-    assert.match(refused, /\\"create\\" was not called\. The argument \\"label\\" may not be \\"x\\"\. Allowed: /);
-    assert.match(await told(call({ title: 'x' })), /The argument \\"label\\" may not be left out\. Allowed: /);
+    assert.match(
+      refused,
+      /\\"create\\" was not called\. The argument \\"label\\" may not be \\"x\\"\. Allowed: /,
+    );
+    assert.match(
+      await told(call({ title: 'x' })),
+      /The argument \\"label\\" may not be left out\. Allowed: /,
+    );
     assert.deepEqual([questions.length, connection.calls.length], [0, 0]);
   });
 
@@ -84,12 +100,18 @@ describe('overrides in the host (O1–O5)', () => {
     host.permission.recheck();
     const called = call({ title: 'x', label: 'bug' });
     await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(questions[0]?.question.arguments, { title: 'x', label: 'bug', repo: 'acme/app' });
+    assert.deepEqual(questions[0]?.question.arguments, {
+      title: 'x',
+      label: 'bug',
+      repo: 'acme/app',
+    });
     await edit('acme/other');
     questions[0].answer('once');
     assert.match(await told(called), /have changed since the person saw this call/);
     assert.match(
-      await told(call({ label: 'bug' }, { consented: 'create', seen: { label: 'bug', repo: 'acme/app' } })),
+      await told(
+        call({ label: 'bug' }, { consented: 'create', seen: { label: 'bug', repo: 'acme/app' } }),
+      ),
       /have changed since/,
     );
     assert.equal(connection.calls.length, 0);
@@ -97,10 +119,14 @@ describe('overrides in the host (O1–O5)', () => {
 
   it('a tool that the server does not have is a problem, which goes when the server lists it', async () => {
     await edit('acme/app', 'make');
-    const found = (): string[] => host.snapshot.problems.map(({ code, message }) => `${code} ${message}`);
+    const found = (): string[] =>
+      host.snapshot.problems.map(({ code, message }) => `${code} ${message}`);
     await new Promise((resolve) => setImmediate(resolve));
     assert.match(found().join(), /override-unknown `override` names the tool "make"/);
-    connection.changeTools({ tools: [...tools, { name: 'make', inputSchema: schema }], malformed: [] });
+    connection.changeTools({
+      tools: [...tools, { name: 'make', inputSchema: schema }],
+      malformed: [],
+    });
     while (found().length > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
@@ -108,9 +134,14 @@ describe('overrides in the host (O1–O5)', () => {
     let published = 0;
     host.onDidPublish(() => (published += 1));
     const reversed = Object.fromEntries(Object.entries(schema).reverse());
-    const shuffled = { inputSchema: { ...reversed, type: 'object' as const }, name: 'create', description: 'Long.' };
+    const shuffled = {
+      inputSchema: { ...reversed, type: 'object' as const },
+      name: 'create',
+      description: 'Long.',
+    };
     const other = { name: 'another', inputSchema: schema };
-    const bytes = (): string => JSON.stringify(host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
+    const bytes = (): string =>
+      JSON.stringify(host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
     connection.changeTools({ tools: [...tools, other], malformed: [] });
     while (published === 0) await new Promise((resolve) => setImmediate(resolve));
     const before = bytes();

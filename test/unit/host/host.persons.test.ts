@@ -97,10 +97,16 @@ describe('actions of a person (E3)', () => {
     const restarted = host.restart('a');
     const later = (await stage.connector.nextConnect()).succeed(listing('x'));
     later.protocolVersion = '2026-07-28';
-    later.capabilities = { tools: {}, extensions: { 'io.modelcontextprotocol/tasks': {}, 'example.com/unknown': {} } };
+    later.capabilities = {
+      tools: {},
+      extensions: { 'io.modelcontextprotocol/tasks': {}, 'example.com/unknown': {} },
+    };
     await restarted;
     assert.deepEqual(kept, ['2025-11-25', '2026-07-28']);
-    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'io.modelcontextprotocol/tasks': {} } });
+    assert.deepEqual(features(), {
+      ...toolsAlone,
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
+    });
     await host.dispose();
   });
 
@@ -177,7 +183,14 @@ describe('actions of a person (E3)', () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const client = fakeClient({ capabilities: { sampling: {} } });
     const { signal } = new AbortController();
-    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', client, signal });
+    const called = stage.host.call({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd1',
+      client,
+      signal,
+    });
     (await stage.connector.nextConnect()).fail(failure);
     await called;
     await stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
@@ -211,7 +224,13 @@ describe('mcp_admin (L5)', () => {
 
   const ask = async (tool: string, input: object = {}, conversation = 'd1'): Promise<string> => {
     const signal = new AbortController().signal;
-    const outcome = await stage.host.call({ toolset: adminId, tool, arguments: { ...input }, conversation, signal });
+    const outcome = await stage.host.call({
+      toolset: adminId,
+      tool,
+      arguments: { ...input },
+      conversation,
+      signal,
+    });
     assert.equal(outcome.kind, 'result');
     const [part] = outcome.kind === 'result' ? outcome.result.content : [];
     return part?.type === 'text' ? part.text : '';
@@ -246,7 +265,8 @@ describe('mcp_admin (L5)', () => {
   it('the status shows an error of a whole file (C4)', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.edit('version: 1\nservers: [');
-    const told = /^a: running, 1 of 1 tools published\nerror in .+: Not valid YAML: .+ Close the bracket/;
+    const told =
+      /^a: running, 1 of 1 tools published\nerror in .+: Not valid YAML: .+ Close the bracket/;
     assert.match(await ask('mcp_reload'), told);
     assert.match(await ask('mcp_status'), told);
   });
@@ -278,7 +298,10 @@ describe('mcp_admin (L5)', () => {
     const call = stage.call('a', 'x');
     await answer(own, '1');
     await call;
-    assert.match(await ask('mcp_restart', { serverId: 'a' }), /has ended. The next call starts a new one/);
+    assert.match(
+      await ask('mcp_restart', { serverId: 'a' }),
+      /has ended. The next call starts a new one/,
+    );
     assert.equal(own.closed, true);
   });
 
@@ -288,7 +311,10 @@ describe('mcp_admin (L5)', () => {
     const call = await held.nextCall();
     const waiting = stage.call('a', 'x', 'd2');
     const starting = await stage.connector.nextConnect();
-    assert.equal(await ask('mcp_restart', { serverId: 'a' }, 'd3'), 'a: running, 1 of 1 tools published');
+    assert.equal(
+      await ask('mcp_restart', { serverId: 'a' }, 'd3'),
+      'a: running, 1 of 1 tools published',
+    );
     assert.equal(stage.connector.connects, 2);
     call.answer({ kind: 'cancelled' });
     await answer(starting.succeed(listing('x')), '2');
@@ -330,7 +356,10 @@ describe('mcp_admin (L5)', () => {
   it('a restart does not start a server that a person stopped, and says so', async () => {
     await stage.serve('a', 'command: a', 'x');
     await stage.host.stop('a');
-    assert.match(await ask('mcp_restart', { serverId: 'a' }), /^Error: A person stopped "a".*Start Server/);
+    assert.match(
+      await ask('mcp_restart', { serverId: 'a' }),
+      /^Error: A person stopped "a".*Start Server/,
+    );
     await ask('mcp_reload');
     assert.equal(stage.connector.connects, 1);
     assert.equal(stage.server('a').state.kind, 'stopped');
@@ -348,7 +377,10 @@ describe('secrets (E4)', () => {
 
   it('problems do not show a secret that the server quotes', async () => {
     const edited = stage.edit(file({ a: 'command: a, env: { T: { env: SECRET } }' }));
-    (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: token hunter2222 is wrong.' });
+    (await stage.connector.nextConnect()).fail({
+      ...failure,
+      message: 'It said: token hunter2222 is wrong.',
+    });
     await edited;
     await stage.until(({ problems }) => problems.length === 1);
     assert.equal(stage.host.snapshot.problems[0]?.message, '"a" It said: token ••• is wrong.');
@@ -358,7 +390,10 @@ describe('secrets (E4)', () => {
     await stage.serve('a', "command: a, args: ['--with=hunter2222']", 'x');
     await stage.edit(file({ a: "command: a, args: [{ prefix: '--with=', env: SECRET }]" }));
     const restarted = stage.host.restart('a');
-    (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: hunter2222 is wrong.' });
+    (await stage.connector.nextConnect()).fail({
+      ...failure,
+      message: 'It said: hunter2222 is wrong.',
+    });
     await restarted;
     await stage.until(({ problems }) => problems.length === 1);
     assert.equal(stage.host.snapshot.problems[0]?.message, '"a" It said: ••• is wrong.');

@@ -1,4 +1,7 @@
-/** The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2, R3, R4, C1, V1). */
+/**
+ * The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2,
+ * R3, R4, C1, V1).
+ */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
@@ -33,7 +36,9 @@ describe('reload (R2, R3)', () => {
 
   it('a changed filter and transform apply without a restart', async () => {
     const connection = await stage.serve('a', 'command: a', 'x', 'y');
-    await stage.edit(file({ a: 'command: a, tools: { whitelist: [x] }, transform: [{ suffix: _v2 }]' }));
+    await stage.edit(
+      file({ a: 'command: a, tools: { whitelist: [x] }, transform: [{ suffix: _v2 }]' }),
+    );
     assert.deepEqual(stage.published(), ['a/x_v2']);
     assert.equal(stage.connector.connects, 1);
     assert.equal(connection.closed, false);
@@ -64,7 +69,10 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.codes(), ['server-exited']);
     const status = stage.server('a');
     assert.equal(status.state.kind, 'running');
-    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'Its new definition exited.' });
+    assert.deepEqual(status.previous, {
+      since: stage.clock.now(),
+      reason: 'Its new definition exited.',
+    });
 
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ problems }) => problems.length === 0);
@@ -92,7 +100,9 @@ describe('reload (R2, R3)', () => {
   });
 
   it('the errors of a refused file’s earlier text go to its beginning, and other problems are left out (C4)', async () => {
-    const edited = stage.edit(`\n\n${file({ a: 'command: a', b: 'command: b, tools: { blacklist: [y] }' })}`);
+    const edited = stage.edit(
+      `\n\n${file({ a: 'command: a', b: 'command: b, tools: { blacklist: [y] }' })}`,
+    );
     (await stage.connector.nextConnect()).fail(failure);
     (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
     await edited;
@@ -122,7 +132,8 @@ describe('reload (R2, R3)', () => {
       const status = JSON.stringify(await stage.call('mcp_admin', 'mcp_status'));
       assert.match(status, /a: running/);
       assert.doesNotMatch(status, /mcp_admin: /);
-      if (!entry.includes('enabled')) assert.match(status, /error in .*mcp_admin.* Rename the server/);
+      if (!entry.includes('enabled'))
+        assert.match(status, /error in .*mcp_admin.* Rename the server/);
       assert.ok(stage.codes().includes('server-id-invalid'));
       assert.deepEqual(stage.published(), ['a/x']);
       assert.equal(stage.connector.connects, 1);
@@ -189,7 +200,10 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     assert.deepEqual(stage.published(), ['b/y']);
     assert.equal(stage.server('a').state.kind, 'failed');
-    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /defect in MCP Toolsets: Error: not built yet/);
+    assert.match(
+      stage.host.snapshot.problems[0]?.message ?? '',
+      /defect in MCP Toolsets: Error: not built yet/,
+    );
     stage.connector.automatic = () => listing('x');
     await stage.host.restart('a');
     assert.deepEqual(stage.published(), ['a/x', 'b/y']);
@@ -214,7 +228,9 @@ describe('reload (R2, R3)', () => {
     (await stage.connector.nextConnect()).fail(failure);
     await call;
     let settled = false;
-    const edited = stage.edit(`${file({ a: 'command: a' })}\n# edited`).then(() => (settled = true));
+    const edited = stage
+      .edit(`${file({ a: 'command: a' })}\n# edited`)
+      .then(() => (settled = true));
     const starting = await stage.connector.nextConnect();
     assert.equal(settled, false);
     starting.succeed(listing('x', 'new'));
@@ -304,7 +320,11 @@ describe('a start of a removed server', () => {
     const starting = await stage.connector.nextConnect();
     cancelled.abort();
     assert.deepEqual(await second, { kind: 'cancelled' });
-    assert.equal(starting.request.signal.aborted, false, 'the next call of the conversation may want it');
+    assert.equal(
+      starting.request.signal.aborted,
+      false,
+      'the next call of the conversation may want it',
+    );
     await stage.edit(undefined);
     assert.equal(starting.request.signal.aborted, true);
   });
@@ -332,11 +352,20 @@ describe('the note of a lease (L3)', () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     await Promise.all([stage.call('a', 'x', 'd1'), answer(warm, 'first')]);
     const { signal } = new AbortController();
-    const outcome = stage.core.backend.callTool({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd2', signal });
+    const outcome = stage.core.backend.callTool({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd2',
+      signal,
+    });
     const starting = await stage.connector.nextConnect();
     await stage.serve('a', 'command: b', 'x');
     await answer(starting.succeed(listing('x')), 'late');
-    assert.match(JSON.stringify(await outcome), /"late".*now has its own instance of .* and works in \/ws\./);
+    assert.match(
+      JSON.stringify(await outcome),
+      /"late".*now has its own instance of .* and works in \/ws\./,
+    );
   });
 });
 
@@ -347,7 +376,9 @@ describe('the manual of a toolset (C1)', () => {
     await stage.serve('a', "command: a, manual: { content: 'For pages.' }", 'x');
     const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.instructions;
     assert.equal(told(), 'For pages.');
-    await stage.edit(file({ a: "command: a, manual: { content: 'For all.', sections: { Never: 'Alone.' } }" }));
+    await stage.edit(
+      file({ a: "command: a, manual: { content: 'For all.', sections: { Never: 'Alone.' } }" }),
+    );
     assert.equal(told(), 'For all.\n\n## Never\n\nAlone.');
     assert.equal(stage.connector.connects, 1);
   });

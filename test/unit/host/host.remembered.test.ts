@@ -14,18 +14,33 @@ describe('a call of a remembered tool (P8)', () => {
   let kept: KeptOffers;
 
   const edit = (rest: string): Promise<void> =>
-    host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) }]);
+    host.setSources([
+      { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) },
+    ]);
   const call = (): Promise<ToolOutcome> =>
-    host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd1', signal: new AbortController().signal });
-  const textOf = async (outcome: Promise<ToolOutcome>): Promise<string> => JSON.stringify(await outcome);
+    host.call({
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd1',
+      signal: new AbortController().signal,
+    });
+  const textOf = async (outcome: Promise<ToolOutcome>): Promise<string> =>
+    JSON.stringify(await outcome);
 
   beforeEach(() => {
     connector = new FakeConnector();
     knows = true;
-    const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
+    const said = {
+      serverInfo: { name: 'f', version: '1' },
+      capabilities: {},
+      protocolVersion: '2025-11-25',
+    };
     kept = {
       recall: () =>
-        knows ? { at: 1, declared: '{}', listing: listing('x'), instructions: undefined, ...said } : undefined,
+        knows
+          ? { at: 1, declared: '{}', listing: listing('x'), instructions: undefined, ...said }
+          : undefined,
       remember: () => undefined,
       forget: () => undefined,
     };

@@ -1,4 +1,7 @@
-/** A new instance serves its waiting callers before it makes room, and an ending one serves no caller (L2, R4). */
+/**
+ * A new instance serves its waiting callers before it makes room, and an ending one serves no
+ * caller (L2, R4).
+ */
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { FakeConnector, type FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
@@ -20,14 +23,25 @@ describe('a new instance (L2)', () => {
 
   it('a new instance takes the waiting call of a remembered tool before it makes room (P8)', async () => {
     const connector = new FakeConnector();
-    const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
+    const said = {
+      serverInfo: { name: 'f', version: '1' },
+      capabilities: {},
+      protocolVersion: '2025-11-25',
+    };
     const kept = {
-      recall: () => ({ at: 1, declared: '{}', listing: listing('x'), instructions: undefined, ...said }),
+      recall: () => ({
+        at: 1,
+        declared: '{}',
+        listing: listing('x'),
+        instructions: undefined,
+        ...said,
+      }),
       remember: () => undefined,
       forget: () => undefined,
     };
     const { host } = testCore({ clock: new FakeClock(), connector, kept, maxInstances: () => 1 });
-    const entry = (id: string): string => `command: ${id}, start: call, transform: [{ prefix: ${id}_ }]`;
+    const entry = (id: string): string =>
+      `command: ${id}, start: call, transform: [{ prefix: ${id}_ }]`;
     const text = file({ a: entry('a'), b: entry('b') });
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
     const { signal } = new AbortController();
@@ -48,8 +62,13 @@ describe('a new instance (L2)', () => {
   it('a new instance takes its waiting call before it makes room for another', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');
-    const others = ['d2', 'd3', 'd4', 'd5'].map((conversation) => stage.call('a', 'x', conversation));
-    const [second, third] = [await stage.connector.nextConnect(), await stage.connector.nextConnect()];
+    const others = ['d2', 'd3', 'd4', 'd5'].map((conversation) =>
+      stage.call('a', 'x', conversation),
+    );
+    const [second, third] = [
+      await stage.connector.nextConnect(),
+      await stage.connector.nextConnect(),
+    ];
     await rest();
     assert.equal(stage.connector.connects, 3, 'two wait for room');
     await answer(warm, '1');
@@ -88,7 +107,10 @@ describe('a new instance (L2)', () => {
       void answer(made, '2');
       // The second time, the conversation had the replaced instance.
       const cause = 'its definition was changed';
-      assert.deepEqual(await waiting, answered('2', isReplacedFirst ? { kind: 'new' } : { kind: 'replaced', cause }));
+      assert.deepEqual(
+        await waiting,
+        answered('2', isReplacedFirst ? { kind: 'new' } : { kind: 'replaced', cause }),
+      );
       await answer(warm, '1');
       await kept;
       await rest();
@@ -102,7 +124,10 @@ describe('a new instance (L2)', () => {
     const gaveUp = new AbortController();
     const cancelled = stage.call('a', 'x', 'd2', gaveUp.signal);
     const lasting = stage.call('a', 'x', 'd3');
-    const [second, third] = [await stage.connector.nextConnect(), await stage.connector.nextConnect()];
+    const [second, third] = [
+      await stage.connector.nextConnect(),
+      await stage.connector.nextConnect(),
+    ];
     const waiting = stage.call('a', 'x', 'd4');
     gaveUp.abort();
     assert.equal((await cancelled).kind, 'cancelled');
@@ -145,11 +170,16 @@ describe('an instance that is ending', () => {
       _meta: { ui: { resourceUri: `ui://${name}` } },
     });
     const edited = stage.edit(file({ a: 'command: a' }));
-    const warm = (await stage.connector.nextConnect()).succeed({ tools: [withApp('x'), withApp('y')], malformed: [] });
+    const warm = (await stage.connector.nextConnect()).succeed({
+      tools: [withApp('x'), withApp('y')],
+      malformed: [],
+    });
     let answerPage = (): void => {};
     warm.request = (request) => {
       warm.requests.push(request);
-      return new Promise((resolve) => (answerPage = () => resolve({ kind: 'result', result: { contents: [] } })));
+      return new Promise(
+        (resolve) => (answerPage = () => resolve({ kind: 'result', result: { contents: [] } })),
+      );
     };
     await edited;
     const call = stage.call('a', 'x');

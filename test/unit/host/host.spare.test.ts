@@ -8,7 +8,13 @@ import { RememberedConversations } from '../../../src/core/remembered/conversati
 import { storedOf } from '../../support/core/hadConversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  failure,
+  FakeConnector,
+  listing,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 describe('the spare instance (P9)', () => {
@@ -17,7 +23,9 @@ describe('the spare instance (P9)', () => {
   let clock: FakeClock;
   let stored: Readonly<Record<string, object>> | undefined;
   const counts = (): Record<string, number> =>
-    Object.fromEntries(Object.entries(stored ?? {}).map(([id, losses]) => [id, Object.keys(losses).length]));
+    Object.fromEntries(
+      Object.entries(stored ?? {}).map(([id, losses]) => [id, Object.keys(losses).length]),
+    );
 
   const begin = (known: Record<string, number>): void => {
     connector = new FakeConnector();
@@ -58,12 +66,17 @@ describe('the spare instance (P9)', () => {
       signal: new AbortController().signal,
     });
   /** Makes the first call of a conversation, and expects it at this instance. */
-  async function lease(conversation: string, connection: FakeConnection, client?: ServerClient): Promise<void> {
+  async function lease(
+    conversation: string,
+    connection: FakeConnection,
+    client?: ServerClient,
+  ): Promise<void> {
     const outcome = call(conversation, client);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult(conversation) });
     assert.equal((await outcome).kind, 'result');
   }
-  const uses = (): string[] => (host.snapshot.servers[0]?.instances ?? []).map(({ use }) => use.kind);
+  const uses = (): string[] =>
+    (host.snapshot.servers[0]?.instances ?? []).map(({ use }) => use.kind);
   const untilUses = async (...wanted: string[]): Promise<void> => {
     const isSo = (): boolean => uses().join() === wanted.join();
     if (!isSo()) await nextEvent(host.onDidChange, isSo);
@@ -78,7 +91,8 @@ describe('the spare instance (P9)', () => {
     await settle();
     return connection;
   }
-  const client = (capabilities: ServerClient['capabilities']): ServerClient => fakeClient({ capabilities });
+  const client = (capabilities: ServerClient['capabilities']): ServerClient =>
+    fakeClient({ capabilities });
 
   it('a spare starts when the warm instance is taken, goes to the next conversation only, and another follows', async () => {
     const warm = await serve();
@@ -149,7 +163,9 @@ describe('the spare instance (P9)', () => {
 
   it('the list of a spare takes no gained tool away until a conversation has the spare', async () => {
     const offered = (): string[] =>
-      host.catalogue.toolsets.find(({ id }) => id === 'a')?.tools.map(({ published }) => published) ?? [];
+      host.catalogue.toolsets
+        .find(({ id }) => id === 'a')
+        ?.tools.map(({ published }) => published) ?? [];
     const warm = await serve();
     await lease('d1', warm);
     warm.changeTools(listing('x', 'gained'));
@@ -168,7 +184,11 @@ describe('the spare instance (P9)', () => {
     await settle();
     assert.deepEqual(host.snapshot.problems, []);
     clock.advance(60_000);
-    assert.equal(connector.connects, 2, 'it is not tried again before another conversation has taken one');
+    assert.equal(
+      connector.connects,
+      2,
+      'it is not tried again before another conversation has taken one',
+    );
     await host.release('a', 'd1');
     const again = call('d2');
     const cold = (await connector.nextConnect()).succeed(listing('x'));
@@ -208,7 +228,11 @@ describe('the spare instance (P9)', () => {
     ]);
     (await connector.nextConnect()).succeed(listing('y'));
     await editing;
-    assert.equal(second.closed, true, 'the spare made room, though it was idle for the shortest time');
+    assert.equal(
+      second.closed,
+      true,
+      'the spare made room, though it was idle for the shortest time',
+    );
     assert.deepEqual(uses(), ['leased', 'leased']);
     await host.release('a', 'd1');
     const third = call('d4');
@@ -265,7 +289,11 @@ describe('the spare instance (P9)', () => {
     await outcome;
     const starting = await spareStart();
     const edited = edit('command: b');
-    assert.equal(starting.request.signal.aborted, false, 'what serves goes on until the new one has listed');
+    assert.equal(
+      starting.request.signal.aborted,
+      false,
+      'what serves goes on until the new one has listed',
+    );
     const next = (await connector.nextConnect()).succeed(listing('x'));
     await edited;
     assert.equal(starting.request.signal.aborted, true);

@@ -43,7 +43,11 @@ describe('tasks (X8)', () => {
     const first = await begin('d1', warm, '1');
     const second = await begin('d2', undefined, '1');
     stage.clock.advance(60_000);
-    assert.deepEqual([first.closed, second.closed], [false, false], 'what works on a task is not idle');
+    assert.deepEqual(
+      [first.closed, second.closed],
+      [false, false],
+      'what works on a task is not idle',
+    );
     assert.match(await get('d1', '1'), /"d1"/);
     assert.match(await get('d2', '1'), /"d2"/);
     assert.match(await get('d3', '1'), /There is no such task here/);
@@ -71,7 +75,10 @@ describe('tasks (X8)', () => {
     await edited;
     running.answer(task('1'));
     await call;
-    warm.respond = () => ({ kind: 'result', result: { taskId: '1', status: 'completed', result: textResult('late') } });
+    warm.respond = () => ({
+      kind: 'result',
+      result: { taskId: '1', status: 'completed', result: textResult('late') },
+    });
     await rest();
     assert.match(await get('d1', '1'), /late/);
     await rest();
@@ -94,7 +101,10 @@ describe('tasks (X8)', () => {
     const restarted = stage.host.restart('a');
     const next = (await stage.connector.nextConnect()).succeed(listing('x'));
     await restarted;
-    next.respond = () => ({ kind: 'result', result: { taskId: '1', status: 'completed', result: textResult('kept') } });
+    next.respond = () => ({
+      kind: 'result',
+      result: { taskId: '1', status: 'completed', result: textResult('kept') },
+    });
     assert.match(await get('d2', '1'), /kept/);
   });
 });

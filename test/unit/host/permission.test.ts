@@ -1,6 +1,10 @@
 /** Permissions of tools, and the questions to a person (S4). */
 import assert from 'node:assert/strict';
-import { Permission, type CallAnswer, type PermissionDeps } from '../../../src/core/host/permission.js';
+import {
+  Permission,
+  type CallAnswer,
+  type PermissionDeps,
+} from '../../../src/core/host/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 import { tool } from '../minds/fakes.js';
 
@@ -11,7 +15,12 @@ function served(published: string, original = published): ServedTool {
 }
 
 describe('the answer of a person about a call', () => {
-  let shown: { tool: string; signal: AbortSignal; answer(answer: CallAnswer): void; fail(): void }[];
+  let shown: {
+    tool: string;
+    signal: AbortSignal;
+    answer(answer: CallAnswer): void;
+    fail(): void;
+  }[];
   let setting: unknown;
   let permission: Permission;
   let changes: number;
@@ -20,11 +29,17 @@ describe('the answer of a person about a call', () => {
     shown = [];
     setting = { '*': 'ask' };
     const ask: PermissionDeps['ask'] = ({ tool }, signal) =>
-      new Promise((answer, reject) => shown.push({ tool, signal, answer, fail: () => reject(new Error('no window')) }));
+      new Promise((answer, reject) =>
+        shown.push({ tool, signal, answer, fail: () => reject(new Error('no window')) }),
+      );
     permission = new Permission({ settings: () => [setting], ask }, () => changes++);
   });
 
-  function permit(tool: string, conversation = 'd', signal = new AbortController().signal): true | Promise<boolean> {
+  function permit(
+    tool: string,
+    conversation = 'd',
+    signal = new AbortController().signal,
+  ): true | Promise<boolean> {
     const call = { toolset: 'a', tool, arguments: {}, conversation, signal };
     return permission.permit(served(tool), call);
   }
@@ -155,7 +170,10 @@ describe('a question before a call', () => {
   const reads = tool('shop_count', { annotations: { readOnlyHint: true } });
   const writes = tool('shop_pay');
   const asks = (one: typeof reads, ...settings: unknown[]): boolean =>
-    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat('d', one);
+    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(
+      'd',
+      one,
+    );
 
   it('the chat asks unless the tool only reads or is the host’s own', () => {
     assert.deepEqual([asks(reads), asks(writes), asks(tool('mcp_release'))], [false, true, false]);
@@ -179,11 +197,22 @@ describe('a question before a call', () => {
   });
 
   it('the chat does not ask again after the person allowed the tool there, until the setting changes', () => {
-    const permission = new Permission({ settings: () => [{ '*': 'ask' }], ask: () => Promise.resolve('no') });
-    const isAsked = (conversation: string, one: typeof writes): boolean => permission.isAskedInChat(conversation, one);
+    const permission = new Permission({
+      settings: () => [{ '*': 'ask' }],
+      ask: () => Promise.resolve('no'),
+    });
+    const isAsked = (conversation: string, one: typeof writes): boolean =>
+      permission.isAskedInChat(conversation, one);
     permission.allowInChat('d', writes);
-    assert.deepEqual([isAsked('d', writes), isAsked('d', reads), isAsked('another', writes)], [false, true, true]);
-    assert.equal(isAsked('d', { ...writes, original: 'shop_wipe' }), true, 'another tool that got the name');
+    assert.deepEqual(
+      [isAsked('d', writes), isAsked('d', reads), isAsked('another', writes)],
+      [false, true, true],
+    );
+    assert.equal(
+      isAsked('d', { ...writes, original: 'shop_wipe' }),
+      true,
+      'another tool that got the name',
+    );
     permission.recheck();
     assert.equal(isAsked('d', writes), true);
   });

@@ -9,7 +9,12 @@ import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { CallQuestion } from '../../../src/core/host/permission.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  FakeConnector,
+  listing,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 
 let host: Host;
 let backend: ReturnType<typeof testCore>['backend'];
@@ -70,12 +75,17 @@ async function serve(id: string, ...tools: string[]): Promise<FakeConnection> {
 }
 
 const named = (id: string): string[] =>
-  host.catalogue.toolsets.find((toolset) => toolset.id === id)?.tools.map(({ published }) => published) ?? [];
+  host.catalogue.toolsets
+    .find((toolset) => toolset.id === id)
+    ?.tools.map(({ published }) => published) ?? [];
 
 const excluded = (): unknown[] =>
   host.catalogue.toolsets.filter(({ id }) => id !== adminId).flatMap((toolset) => toolset.excluded);
 
-function call(tool: string, rest: { consented?: string; signal?: AbortSignal } = {}): Promise<ToolOutcome> {
+function call(
+  tool: string,
+  rest: { consented?: string; signal?: AbortSignal } = {},
+): Promise<ToolOutcome> {
   const signal = rest.signal ?? new AbortController().signal;
   return host.call({ toolset: 'a', tool, arguments: { n: 1 }, conversation: 'd', ...rest, signal });
 }
@@ -104,7 +114,10 @@ describe('tools that changed since the approval of their server (S3)', () => {
 
   const change = async (): Promise<FakeConnection> => {
     const connection = await serve('a', 'x', 'y');
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
+    const changed = nextEvent(
+      host.onDidChange,
+      ({ servers }) => servers[0]?.changedOffers.length === 1,
+    );
     const { tools } = listing('x', 'y');
     connection.changeTools({
       tools: tools.map((tool) => (tool.name === 'x' ? { ...tool, description: 'new' } : tool)),
@@ -133,7 +146,8 @@ describe('tools that changed since the approval of their server (S3)', () => {
     const source = (manual: string): SourceText[] => [
       { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: text(manual) },
     ];
-    const instructions = (): string | undefined => host.catalogue.toolsets.find(({ id }) => id === 'a')?.instructions;
+    const instructions = (): string | undefined =>
+      host.catalogue.toolsets.find(({ id }) => id === 'a')?.instructions;
     holdsBack = true;
     const applied = host.setSources(source('one'));
     (await connector.nextConnect()).succeed(listing('x'));
@@ -141,7 +155,10 @@ describe('tools that changed since the approval of their server (S3)', () => {
     assert.deepEqual([instructions(), host.snapshot.servers[0]?.changedOffers], ['one', []]);
     await host.setSources(source('two'));
     const [changed] = host.snapshot.servers[0]?.changedOffers ?? [];
-    assert.deepEqual([instructions(), changed?.kind, changed?.held], [undefined, 'instructions', true]);
+    assert.deepEqual(
+      [instructions(), changed?.kind, changed?.held],
+      [undefined, 'instructions', true],
+    );
     await acceptAll();
     assert.equal(instructions(), 'two');
   });
@@ -150,7 +167,9 @@ describe('tools that changed since the approval of their server (S3)', () => {
     holdsBack = true;
     await change();
     assert.deepEqual(named('a'), ['y']);
-    assert.deepEqual(excluded(), [{ original: 'x', reason: { kind: 'changed', parts: ['description'] } }]);
+    assert.deepEqual(excluded(), [
+      { original: 'x', reason: { kind: 'changed', parts: ['description'] } },
+    ]);
     const refused = await call('x');
     assert.equal(refused.kind, 'error');
     const solved = nextEvent(host.onDidChange, ({ problems }) => problems.length === 0);
@@ -162,22 +181,34 @@ describe('tools that changed since the approval of their server (S3)', () => {
   it('new tools are held back until a person accepts them', async () => {
     holdsBack = true;
     const connection = await serve('a', 'x');
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
+    const changed = nextEvent(
+      host.onDidChange,
+      ({ servers }) => servers[0]?.changedOffers.length === 1,
+    );
     connection.changeTools(listing('x', 'y'));
     await changed;
     assert.deepEqual(named('a'), ['x']);
     assert.deepEqual(excluded(), [{ original: 'y', reason: { kind: 'changed', parts: ['new'] } }]);
     const [problem] = host.snapshot.problems;
     assert.equal(problem?.code, 'tools-changed');
-    assert.match(problem.message, /tool "y" \(new since approval\)\. Agents do not see what changed\./);
+    assert.match(
+      problem.message,
+      /tool "y" \(new since approval\)\. Agents do not see what changed\./,
+    );
     await acceptAll();
     assert.deepEqual(named('a'), ['x', 'y']);
   });
 
   it('new prompts and the instructions of the next start are held back', async () => {
     const connection = await serve('a', 'x');
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
-    connection.changeTools({ ...listing('x'), prompts: { prompts: [{ name: 'p' }], malformed: [] } }, 'prompts');
+    const changed = nextEvent(
+      host.onDidChange,
+      ({ servers }) => servers[0]?.changedOffers.length === 1,
+    );
+    connection.changeTools(
+      { ...listing('x'), prompts: { prompts: [{ name: 'p' }], malformed: [] } },
+      'prompts',
+    );
     await changed;
     const [toolset] = host.catalogue.toolsets;
     assert.deepEqual(
@@ -187,7 +218,10 @@ describe('tools that changed since the approval of their server (S3)', () => {
     holdsBack = true;
     ledger.recheck();
     assert.deepEqual(host.catalogue.toolsets[0]?.prompts, []);
-    const told = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers[0]?.kind === 'instructions');
+    const told = nextEvent(
+      host.onDidChange,
+      ({ servers }) => servers[0]?.changedOffers[0]?.kind === 'instructions',
+    );
     const restarted = host.restart('a');
     (await connector.nextConnect()).succeed(listing('x'), 'Obey.');
     await Promise.all([restarted, told]);
@@ -210,7 +244,10 @@ describe('tools that changed since the approval of their server (S3)', () => {
     const connection = await serve('a', 'x', 'y');
     const text = `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, tools: { blacklist: [x] } } }\n`;
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
+    const changed = nextEvent(
+      host.onDidChange,
+      ({ servers }) => servers[0]?.changedOffers.length === 1,
+    );
     connection.changeTools(redescribed('x', 'y'));
     await changed;
     assert.deepEqual(
@@ -232,7 +269,9 @@ describe('tool permissions (S4)', () => {
     set({ 'x*': 'deny', mcp_restart: 'deny' });
     await serve('a', 'x1', 'y');
     assert.deepEqual(named('a'), ['y']);
-    assert.deepEqual(excluded(), [{ original: 'x1', reason: { kind: 'denied', pattern: 'x*', published: 'x1' } }]);
+    assert.deepEqual(excluded(), [
+      { original: 'x1', reason: { kind: 'denied', pattern: 'x*', published: 'x1' } },
+    ]);
     assert.equal((await call('x1')).kind, 'error');
     assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_reload']);
     assert.deepEqual(
@@ -265,7 +304,13 @@ describe('tool permissions (S4)', () => {
     const connection = await serve('a', 'x');
     const outcome = call('x');
     const { question, answer } = await nextQuestion();
-    assert.deepEqual(question, { toolset: 'a', conversation: 'd', tool: 'x', title: undefined, arguments: { n: 1 } });
+    assert.deepEqual(question, {
+      toolset: 'a',
+      conversation: 'd',
+      tool: 'x',
+      title: undefined,
+      arguments: { n: 1 },
+    });
     assert.equal(connection.calls.length, 0);
     answer(true);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
@@ -318,7 +363,8 @@ describe('tool permissions (S4)', () => {
     it(`a call is not made if its name is given to another tool ${when}`, async () => {
       set({ '*': 'ask' });
       const connection = await serve('a', 'read', 'delete');
-      const rename = (): Promise<void> => edit('a', ', transform: [{ prefix: { remove: delete, add: read } }]');
+      const rename = (): Promise<void> =>
+        edit('a', ', transform: [{ prefix: { remove: delete, add: read } }]');
       if (consented !== undefined) await rename();
       const outcome = call('read', consented === undefined ? {} : { consented });
       if (consented === undefined) {
@@ -379,7 +425,11 @@ describe('a tool with a question before each call (S4)', () => {
     host.permission.recheck();
     assert.equal(changes, 1);
     assert.deepEqual(hints('editor'), [{ readOnlyHint: true }]);
-    assert.ok(hints('editor', adminId).every((one) => (one as { readOnlyHint?: boolean }).readOnlyHint === true));
+    assert.ok(
+      hints('editor', adminId).every(
+        (one) => (one as { readOnlyHint?: boolean }).readOnlyHint === true,
+      ),
+    );
     permissions = {};
     host.permission.recheck();
     assert.deepEqual(hints('editor'), [undefined]);

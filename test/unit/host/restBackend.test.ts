@@ -9,8 +9,15 @@ import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/s
 import { createRestBackend } from '../../../src/core/host/restBackend.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-const gamma = { id: 'gamma', transport: 'stdio', command: 'node', args: ['x.js'], env: { A: { env: 'NOT_SET' } } };
-const config = 'version: 1\nservers:\n  # the first\n  alpha: { transport: stdio, command: a } # kept\n';
+const gamma = {
+  id: 'gamma',
+  transport: 'stdio',
+  command: 'node',
+  args: ['x.js'],
+  env: { A: { env: 'NOT_SET' } },
+};
+const config =
+  'version: 1\nservers:\n  # the first\n  alpha: { transport: stdio, command: a } # kept\n';
 const url = (id: string): string => `http://127.0.0.1:1/mcp/${id}`;
 
 describe('REST: adding a server', () => {
@@ -48,7 +55,13 @@ describe('REST: adding a server', () => {
   const snapshot = (): StatusSnapshot => ({ version: 1, refused: [], servers, problems: [] });
 
   const status = (id: string): ServerStatus => {
-    const part = { id, source: '/ws/.minds/mcp.yaml', transport: 'stdio', state: { kind: 'pending' }, offered: 0 };
+    const part = {
+      id,
+      source: '/ws/.minds/mcp.yaml',
+      transport: 'stdio',
+      state: { kind: 'pending' },
+      offered: 0,
+    };
     return { ...part, approval: { kind: 'pending' } } as unknown as ServerStatus;
   };
 
@@ -79,7 +92,10 @@ describe('REST: adding a server', () => {
     );
     assert.ok(answer.kind === 'value' && answer.status === 201);
     const { upstream } = answer.value as { upstream: Record<string, unknown> };
-    assert.deepEqual([upstream['id'], upstream['state'], upstream['approval']], ['gamma', 'pending', 'pending']);
+    assert.deepEqual(
+      [upstream['id'], upstream['state'], upstream['approval']],
+      ['gamma', 'pending', 'pending'],
+    );
     assert.equal(clock.pending, 0);
   });
 
@@ -121,7 +137,11 @@ describe('REST: adding a server', () => {
       JSON.parse('{"id":"x","command":"x","timeouts":{"call":1e400}}'),
       [400, 'value-unusable'],
     ],
-    ['a transport that is none', { id: 'x', transport: 'sse', url: 'http://x/' }, [422, 'transport-sse']],
+    [
+      'a transport that is none',
+      { id: 'x', transport: 'sse', url: 'http://x/' },
+      [422, 'transport-sse'],
+    ],
     ['a key too few', { id: 'x', transport: 'stdio' }, [422, 'missing-key']],
     ['a value of another type', { ...gamma, args: 'x' }, [422, 'wrong-type']],
   ] as const) {
@@ -137,7 +157,10 @@ describe('REST: adding a server', () => {
     const previous = backend()
       .upstreams(url)
       .map((upstream) => (upstream as { previous: unknown }).previous);
-    assert.deepEqual(previous, [{ since: '2026-01-02T00:00:00.000Z', reason: 'It is wrong.' }, null]);
+    assert.deepEqual(previous, [
+      { since: '2026-01-02T00:00:00.000Z', reason: 'It is wrong.' },
+      null,
+    ]);
   });
 
   it('an id of another file is taken too', async () => {

@@ -23,11 +23,18 @@ function toolset(
   };
 }
 
-const catalogue = (toolsets: readonly Toolset[], claims = noClaims): Catalogue => ({ version: 1, toolsets, claims });
+const catalogue = (toolsets: readonly Toolset[], claims = noClaims): Catalogue => ({
+  version: 1,
+  toolsets,
+  claims,
+});
 
 describe('toolsets together', () => {
   it('all toolsets have the features of each, except extensions without a known toolset', () => {
-    const extensions = { 'io.modelcontextprotocol/tasks': {}, 'io.modelcontextprotocol/skills': {} };
+    const extensions = {
+      'io.modelcontextprotocol/tasks': {},
+      'io.modelcontextprotocol/skills': {},
+    };
     const all = [
       toolset('a', { prompts: true, completions: true }),
       toolset('b', { resources: true, subscribe: true, extensions }),
@@ -56,24 +63,38 @@ describe('toolsets together', () => {
       ...toolset(
         id,
         { prompts: true, resources: true },
-        { resources: [{ name: id, uri: 'note://1' }], templates: [{ name: id, uriTemplate: 'note://{x}' }] },
+        {
+          resources: [{ name: id, uri: 'note://1' }],
+          templates: [{ name: id, uriTemplate: 'note://{x}' }],
+        },
       ),
       prompts: [greet],
     });
     const all = [of('a'), of('b')];
     const { prompts, resources, templates } = servedTogether(catalogue(all));
     assert.deepEqual(
-      [prompts.map(({ name }) => name), resources.map(({ name }) => name), templates.map(({ name }) => name)],
+      [
+        prompts.map(({ name }) => name),
+        resources.map(({ name }) => name),
+        templates.map(({ name }) => name),
+      ],
       [['greet'], ['a'], ['a']],
     );
-    assert.equal(holdersOf(catalogue(all), { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
+    assert.equal(
+      holdersOf(catalogue(all), { method: 'prompts/get', params: { name: 'greet' } })[0]?.id,
+      'a',
+    );
   });
 
   it('a resource in no list may belong to each toolset with resources, first to that of its app or template', () => {
     const template = { name: 'raw', uriTemplate: 'note://{name}/raw' };
     const all = [
       toolset('first', { resources: true }),
-      toolset('notes', { resources: true }, { templates: [template], resources: [{ name: 'one', uri: 'note://one' }] }),
+      toolset(
+        'notes',
+        { resources: true },
+        { templates: [template], resources: [{ name: 'one', uri: 'note://one' }] },
+      ),
       toolset('shop', { resources: true }, { apps: ['ui://shop/page'] }),
     ];
     const holders = (uri: string): string =>

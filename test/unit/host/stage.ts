@@ -7,7 +7,12 @@ import type { LeaseNews, ToolOutcome } from '../../../src/core/protocol/request.
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  FakeConnector,
+  listing,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 
 /** Gives each test of the suite a new host, and checks that nothing of it is left. */
 export function hostStage(): HostStage {
@@ -35,7 +40,12 @@ class HostStage {
     this.connector = new FakeConnector();
     this.clock = new FakeClock();
     const { clock, connector } = this;
-    this.opened = testCore({ clock, connector, env: { SECRET: 'hunter2222' }, maxInstances: () => 3 });
+    this.opened = testCore({
+      clock,
+      connector,
+      env: { SECRET: 'hunter2222' },
+      maxInstances: () => 3,
+    });
   }
 
   async close(): Promise<void> {
@@ -75,7 +85,9 @@ class HostStage {
 
   async until(accept: (snapshot: StatusSnapshot) => boolean): Promise<StatusSnapshot> {
     const { host } = this;
-    return accept(host.snapshot) ? host.snapshot : nextEvent(host.onDidChange, (snapshot) => accept(snapshot));
+    return accept(host.snapshot)
+      ? host.snapshot
+      : nextEvent(host.onDidChange, (snapshot) => accept(snapshot));
   }
 
   call(

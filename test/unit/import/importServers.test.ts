@@ -1,4 +1,7 @@
-/** Import of other programs' files (C6). Samples are written after public files; entries and reports are golden texts. */
+/**
+ * Import of other programs' files (C6). Samples are written after public files; entries and reports
+ * are golden texts.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -26,7 +29,11 @@ function filesBelow(dir: string): string[] {
   });
 }
 
-function imported(text: string, file: string, options: { format?: ImportFormat; taken?: string[] } = {}) {
+function imported(
+  text: string,
+  file: string,
+  options: { format?: ImportFormat; taken?: string[] } = {},
+) {
   const found = importServers({
     text,
     file,
@@ -60,22 +67,34 @@ function leavesOf(value: unknown, at: readonly (string | number)[] = []): (strin
 /** Returns a copy with another value at a path. */
 function changed(value: unknown, [step, ...rest]: readonly (string | number)[]): unknown {
   if (step === undefined) {
-    return typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 1 : `${String(value)}-changed`;
+    return typeof value === 'boolean'
+      ? !value
+      : typeof value === 'number'
+        ? value + 1
+        : `${String(value)}-changed`;
   }
   const inner = changed((value as Record<string | number, unknown>)[step], rest);
-  return Array.isArray(value) ? value.with(Number(step), inner) : { ...(value as object), [step]: inner };
+  return Array.isArray(value)
+    ? value.with(Number(step), inner)
+    : { ...(value as object), [step]: inner };
 }
 
 /** True if a note names the key of a value or of a part around it, or skips its server. */
 function names({ kind, server, message }: ImportNote, leaf: readonly (string | number)[]): boolean {
-  const named = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, text = '']) => [text, ...text.split('.')]);
+  const named = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, text = '']) => [
+    text,
+    ...text.split('.'),
+  ]);
   const ids = leaf.slice(0, -1);
   if (kind === 'skipped' && ids.some((id) => message.startsWith(`\`${id}\``))) return true;
   if (server !== undefined && !ids.includes(server) && !message.startsWith('it was')) return false;
   const keys = leaf.slice(server === undefined ? 0 : ids.indexOf(server) + 1);
-  const isArgument = keys[0] === 'args' && new RegExp(`argument ${Number(keys[1]) + 1}\\b`).test(message);
+  const isArgument =
+    keys[0] === 'args' && new RegExp(`argument ${Number(keys[1]) + 1}\\b`).test(message);
   return (
-    isArgument || (keys[0] === 'url' && message.includes('the URL')) || keys.some((key) => named.includes(String(key)))
+    isArgument ||
+    (keys[0] === 'url' && message.includes('the URL')) ||
+    keys.some((key) => named.includes(String(key)))
   );
 }
 
@@ -95,7 +114,10 @@ describe('import (C6)', () => {
       const yaml = written(found.servers);
       const report = reportText(path.basename(file), found);
       assert.doesNotMatch(yaml + report, secrets);
-      const variables = [...yaml.matchAll(/\benv: ([A-Za-z_]\w*)/g)].map(([, variable]) => [variable, 'x']);
+      const variables = [...yaml.matchAll(/\benv: ([A-Za-z_]\w*)/g)].map(([, variable]) => [
+        variable,
+        'x',
+      ]);
       const parsed = parseMindsFile(sourceOf(yaml), {
         env: Object.fromEntries(variables) as Record<string, string>,
         secret: () => 'x',
@@ -104,7 +126,10 @@ describe('import (C6)', () => {
       // The test gives variables the value `x`, which cannot be a whole URL.
       const wrong = parsed.problems.filter(({ code }) => code !== 'url-invalid');
       assert.deepEqual(wrong, []);
-      assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
+      assertGolden(
+        path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'),
+        `${yaml}\n---\n${report}`,
+      );
     });
   }
 
@@ -117,7 +142,9 @@ describe('import (C6)', () => {
       const again = plan(first.after);
       assert.ok(again.kind === 'planned');
       assert.deepEqual([again.imported.servers, again.edits], [[], []], again.report);
-      const told = again.imported.notes.filter(({ message }) => message.includes('the file has it already'));
+      const told = again.imported.notes.filter(({ message }) =>
+        message.includes('the file has it already'),
+      );
       assert.equal(told.length, first.imported.servers.length, again.report);
     });
   }
@@ -125,7 +152,8 @@ describe('import (C6)', () => {
   it('the report asks to remove servers that the editor would use instead of the toolsets', () => {
     const text = '{ "servers": { "a": { "command": "x" } } }';
     const file = '/ws/.vscode/mcp.json';
-    const plan = (isOfEditor: boolean) => planImport({ ...outside, isOfEditor, text, file, config: undefined });
+    const plan = (isOfEditor: boolean) =>
+      planImport({ ...outside, isOfEditor, text, file, config: undefined });
     const [inEditor, elsewhere] = [plan(true), plan(false)];
     assert.ok(inEditor.kind === 'planned' && elsewhere.kind === 'planned');
     assert.match(inEditor.report, /## To do after the import\n\n- Remove these servers from x\./);
@@ -134,7 +162,9 @@ describe('import (C6)', () => {
 
   it('a server that was changed after its import is imported once more, under another id', () => {
     const text = JSON.stringify({
-      mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
+      mcpServers: {
+        'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } },
+      },
     });
     const plan = (config: string) => planImport({ ...outside, text, file: '.mcp.json', config });
     const first = plan('');
@@ -157,17 +187,22 @@ describe('import (C6)', () => {
       const isToml = file.endsWith('.toml');
       const reading = readSource(text, isToml ? 'toml' : file.endsWith('.yaml') ? 'yaml' : 'json');
       assert.ok(typeof reading !== 'string');
-      const importOf = (root: unknown) => imported(isToml ? stringify(root) : JSON.stringify(root), file);
+      const importOf = (root: unknown) =>
+        imported(isToml ? stringify(root) : JSON.stringify(root), file);
       const outcome = (found: ReturnType<typeof imported>): string =>
         `${written(found.servers)}\n${reportText('', found)}`;
       const whole = importOf(reading.root);
       // Notes know the servers of a list by their names.
-      const lists = [reading.root, ...Object.values(reading.root).filter(isObject)].flatMap((holder) =>
-        ['mcp_servers', 'mcpServers', 'servers', 'modelContextProtocolServers'].flatMap((key) => holder[key] ?? []),
+      const lists = [reading.root, ...Object.values(reading.root).filter(isObject)].flatMap(
+        (holder) =>
+          ['mcp_servers', 'mcpServers', 'servers', 'modelContextProtocolServers'].flatMap(
+            (key) => holder[key] ?? [],
+          ),
       );
       const nameOf = (leaf: readonly (string | number)[]): string[] => {
         const index = leaf.find((step) => typeof step === 'number');
-        const server = index === undefined ? undefined : (lists[index] as { name?: string } | undefined);
+        const server =
+          index === undefined ? undefined : (lists[index] as { name?: string } | undefined);
         return server ? [server.name ?? `server-${Number(index) + 1}`] : [];
       };
       const dropped: string[] = [];
@@ -175,7 +210,8 @@ describe('import (C6)', () => {
         if (programSettings.test(leaf.join('.'))) continue;
         // The change of a value changes the outcome, or the report names the value.
         const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...leaf]));
-        if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole)) dropped.push(leaf.join('.'));
+        if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole))
+          dropped.push(leaf.join('.'));
       }
       assert.deepEqual(dropped, []);
     });
@@ -189,7 +225,9 @@ describe('import (C6)', () => {
     });
     const note: ImportNote = { kind: 'lost', server: 'a', message: '`env.B`: lost.' };
     assert.ok(names(note, ['mcpServers', 'a', 'env', 'B']));
-    assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
+    assert.ok(
+      !names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']),
+    );
   });
 
   it('the content decides the format if the name of the file says nothing', () => {
@@ -201,7 +239,10 @@ describe('import (C6)', () => {
       assert.equal(imported(text, '/tmp/some.json').servers[0]?.id, id);
     }
     assert.equal(imported('[mcp_servers.d]\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'd');
-    assert.equal(imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'e');
+    assert.equal(
+      imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id,
+      'e',
+    );
   });
 
   it('the message for an unreadable file names the line or the programs, and quotes nothing', () => {
@@ -209,26 +250,42 @@ describe('import (C6)', () => {
       const found = importServers({ text, file, folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
     };
-    assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: comma expected in line 2');
+    assert.equal(
+      read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'),
+      'it is not JSON: comma expected in line 2',
+    );
     assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
     assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
     for (const file of ['x.json', 'x.yaml', 'x']) {
       const reason = read('{}', file);
-      assert.match(reason, /^it is not clear which program it belongs to\. Files of Claude Desktop, .+ Crush are read/);
+      assert.match(
+        reason,
+        /^it is not clear which program it belongs to\. Files of Claude Desktop, .+ Crush are read/,
+      );
       assert.match(reason, /`--format` names one of them$/);
     }
     assert.equal(read('a: [ghp_x\n', 'goose/config.yaml'), 'it is not YAML in line 2');
-    assert.match(read('name = ghp_x', 'servers.conf'), /^it is not JSON: .+ in line 1, and it is not clear which/);
+    assert.match(
+      read('name = ghp_x', 'servers.conf'),
+      /^it is not JSON: .+ in line 1, and it is not clear which/,
+    );
   });
 
   describe('import guesses nothing', () => {
-    const yamlOf = (root: object, file: string): string => written(imported(JSON.stringify(root), file).servers);
-    const reportOf = (root: object, file: string): string => reportText('', imported(JSON.stringify(root), file));
+    const yamlOf = (root: object, file: string): string =>
+      written(imported(JSON.stringify(root), file).servers);
+    const reportOf = (root: object, file: string): string =>
+      reportText('', imported(JSON.stringify(root), file));
     const one = (entry: object): object => ({ mcpServers: { a: { command: 'x', ...entry } } });
 
     it('`mcpServers` counts before `mcp`, and before the form of another program', () => {
       for (const file of ['.gemini/settings.json', 'settings.json', 'x.json', 'opencode.json']) {
-        for (const mcp of [{ allowed: ['a'] }, { serverCommand: 'x' }, {}, { b: { command: 'y' } }]) {
+        for (const mcp of [
+          { allowed: ['a'] },
+          { serverCommand: 'x' },
+          {},
+          { b: { command: 'y' } },
+        ]) {
           const root = { ...one({}), mcp };
           if (file !== 'opencode.json')
             assert.match(yamlOf(root, file), /^ {2}a:\n/m, `${file} ${JSON.stringify(mcp)}`);
@@ -236,7 +293,10 @@ describe('import (C6)', () => {
       }
       assert.match(yamlOf(one({}), 'opencode.json'), /^ {2}a:\n/m);
       const both = { ...one({}), mcp: { b: { command: 'y' } } };
-      assert.match(reportOf(both, 'x.json'), /^- `mcp`: `mcpServers` has servers too, and is used\.$/m);
+      assert.match(
+        reportOf(both, 'x.json'),
+        /^- `mcp`: `mcpServers` has servers too, and is used\.$/m,
+      );
     });
 
     it('a number without a known unit sets no limit, nor does a number under a second', () => {
@@ -250,7 +310,8 @@ describe('import (C6)', () => {
       ] as const) {
         const { servers, notes } = imported(JSON.stringify(one({ timeout })), file);
         assert.equal(servers[0]?.entry.timeouts?.['call'], expected, `${file} ${timeout}`);
-        if (expected === undefined) assert.match(notes.map(({ message }) => message).join(), /`timeout`/);
+        if (expected === undefined)
+          assert.match(notes.map(({ message }) => message).join(), /`timeout`/);
       }
     });
 
@@ -266,39 +327,66 @@ describe('import (C6)', () => {
         '${input:t}',
         '$(pass t)',
       ]) {
-        for (const file of ['x.json', '.mcp.json', 'claude_desktop_config.json', '.mcprc', '.cursor/mcp.json']) {
+        for (const file of [
+          'x.json',
+          '.mcp.json',
+          'claude_desktop_config.json',
+          '.mcprc',
+          '.cursor/mcp.json',
+        ]) {
           const root = {
-            mcpServers: { a: { url: 'https://x.example', headers: { Authorization: `Bearer ${value}` } } },
+            mcpServers: {
+              a: { url: 'https://x.example', headers: { Authorization: `Bearer ${value}` } },
+            },
           };
           const { secrets: found } = imported(JSON.stringify(root), file);
           assert.deepEqual([...found], [], `${file}: ${value}`);
           assert.doesNotMatch(reportOf(root, file), /the one in header/, `${file}: ${value}`);
-          assert.match(reportOf(root, file) + yamlOf(root, file), /\bT(?:_KEY)?\b|pass t|input:t/, `${file}: ${value}`);
+          assert.match(
+            reportOf(root, file) + yamlOf(root, file),
+            /\bT(?:_KEY)?\b|pass t|input:t/,
+            `${file}: ${value}`,
+          );
         }
       }
       const inputs = [{ id: 'zone', type: 'promptString' }];
-      assert.doesNotMatch(reportOf({ inputs, ...one({ args: ['${input:zone}'] }) }, '.mcp.json'), /secret/);
+      assert.doesNotMatch(
+        reportOf({ inputs, ...one({ args: ['${input:zone}'] }) }, '.mcp.json'),
+        /secret/,
+      );
     });
 
     it('a reference that the program does not expand stays, and the report names it', () => {
       const args = ['--key', '$API_KEY', '--header', 'X-Zone:${ZONE}'];
       const root = {
-        mcpServers: { a: { command: 'npx', args, env: { ZONE: 'x' } }, b: { command: 'sh', args: ['-c', 'x $HOME'] } },
+        mcpServers: {
+          a: { command: 'npx', args, env: { ZONE: 'x' } },
+          b: { command: 'sh', args: ['-c', 'x $HOME'] },
+        },
       };
       for (const file of ['.mcprc', 'claude_desktop_config.json']) {
         const { servers, notes } = imported(JSON.stringify(root), file);
         assert.deepEqual(servers[0]?.entry.args, args);
         const [note, ...others] = notes;
-        assert.match(note?.message ?? '', /^Replace `\$API_KEY` in argument 2 if it is a reference/);
+        assert.match(
+          note?.message ?? '',
+          /^Replace `\$API_KEY` in argument 2 if it is a reference/,
+        );
         assert.deepEqual(others, [], file);
       }
     });
 
     it('a reference in a variable of the entry to that variable is in the report', () => {
       const path = '/opt/bin:${PATH}';
-      const { servers, notes } = imported(JSON.stringify(one({ env: { PATH: path } })), 'claude_desktop_config.json');
+      const { servers, notes } = imported(
+        JSON.stringify(one({ env: { PATH: path } })),
+        'claude_desktop_config.json',
+      );
       assert.deepEqual(servers[0]?.entry.env, { PATH: path });
-      assert.match(notes[0]?.message ?? '', /^Replace `\$\{PATH\}` in `env\.PATH` if it is a reference/);
+      assert.match(
+        notes[0]?.message ?? '',
+        /^Replace `\$\{PATH\}` in `env\.PATH` if it is a reference/,
+      );
     });
 
     it('`inputs` count at every place of the file and for every program', () => {
@@ -315,20 +403,33 @@ describe('import (C6)', () => {
         ['.mcprc', { inputs, mcpServers: servers }],
         ['opencode.json', { inputs, mcp: servers }],
       ] as const) {
-        assert.match(yamlOf(root, file), /A_KEY: \{ secret: KEY \}/, `${file} ${JSON.stringify(root)}`);
+        assert.match(
+          yamlOf(root, file),
+          /A_KEY: \{ secret: KEY \}/,
+          `${file} ${JSON.stringify(root)}`,
+        );
       }
     });
 
     it('Gemini CLI and Qwen Code prefer `httpUrl` to `url`, and a URL to a command', () => {
       const [httpUrl, url] = ['http://localhost:3000/mcp', 'http://localhost:3000/sse'];
-      const root = { mcpServers: { b: { url, httpUrl }, c: { command: 'npx', httpUrl }, d: { command: 'npx', url } } };
+      const root = {
+        mcpServers: {
+          b: { url, httpUrl },
+          c: { command: 'npx', httpUrl },
+          d: { command: 'npx', url },
+        },
+      };
       for (const file of ['.gemini/settings.json', '.qwen/settings.json']) {
         const { servers, notes } = imported(JSON.stringify(root), file);
         assert.deepEqual(
           servers.map(({ entry }) => entry.url),
           [httpUrl, httpUrl, url],
         );
-        assert.match(notes.map(({ message }) => message).join('\n'), /^`url` means .+\n`command`: .+\n`command`: /);
+        assert.match(
+          notes.map(({ message }) => message).join('\n'),
+          /^`url` means .+\n`command`: .+\n`command`: /,
+        );
       }
       assert.match(reportOf(root, 'x.json'), /`c`: it has a command and a URL/);
     });
@@ -342,13 +443,23 @@ describe('import (C6)', () => {
           { mcpServers: servers, tools: ['@my/x'], toolAliases: {} },
           ['tools', 'toolAliases'],
         ],
-        ['.amp/settings.json', { 'amp.mcpServers': servers, 'amp.permissions': [] }, ['amp.permissions']],
+        [
+          '.amp/settings.json',
+          { 'amp.mcpServers': servers, 'amp.permissions': [] },
+          ['amp.permissions'],
+        ],
         ['crush.json', { mcp: servers, permissions: {} }, ['permissions']],
-        ['.gemini/settings.json', { mcpServers: servers, tools: { exclude: ['x'] } }, ['tools.exclude']],
+        [
+          '.gemini/settings.json',
+          { mcpServers: servers, tools: { exclude: ['x'] } },
+          ['tools.exclude'],
+        ],
         ['.qwen/settings.json', { mcpServers: servers, excludeTools: ['x'] }, ['excludeTools']],
       ] as const) {
         const lost = imported(JSON.stringify(root), file).notes.map(({ message }) => message);
-        const wanted = names.map((name) => `\`${name}\` is next to the servers, and is not carried over.`);
+        const wanted = names.map(
+          (name) => `\`${name}\` is next to the servers, and is not carried over.`,
+        );
         assert.deepEqual(lost, wanted, file);
       }
     });
@@ -356,13 +467,20 @@ describe('import (C6)', () => {
     it('an entry with an unknown key is imported, but not enabled', () => {
       for (const key of ['sandboxEnabled', 'headersHelper', 'dev', 'description']) {
         const [server] = imported(JSON.stringify(one({ [key]: 'x' })), '.mcp.json').servers;
-        assert.equal(server?.entry.enabled, ['dev', 'description'].includes(key) ? undefined : false, key);
+        assert.equal(
+          server?.entry.enabled,
+          ['dev', 'description'].includes(key) ? undefined : false,
+          key,
+        );
       }
     });
 
     it('every key that disables a server does so', () => {
       for (const key of ['enabled', 'isEnabled', 'isActive', 'is_active', 'active', 'disabled']) {
-        const { servers, notes } = imported(JSON.stringify(one({ [key]: key === 'disabled' })), 'x.json');
+        const { servers, notes } = imported(
+          JSON.stringify(one({ [key]: key === 'disabled' })),
+          'x.json',
+        );
         assert.deepEqual([servers[0]?.entry.enabled, notes], [false, []], key);
       }
     });
@@ -382,7 +500,10 @@ describe('import (C6)', () => {
     });
 
     it('a variable without a value is in the report', () => {
-      const { servers, notes } = imported(JSON.stringify(one({ env: { HTTP_PROXY: null, K: 'v' } })), 'x.json');
+      const { servers, notes } = imported(
+        JSON.stringify(one({ env: { HTTP_PROXY: null, K: 'v' } })),
+        'x.json',
+      );
       assert.deepEqual(servers[0]?.entry.env, { K: 'v' });
       assert.deepEqual(
         notes.map(({ kind, message }) => [kind, message]),
@@ -392,16 +513,25 @@ describe('import (C6)', () => {
 
     it('an empty URL or command counts as absent', () => {
       const transportOf = (entry: object) =>
-        imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+        imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry
+          .transport;
       assert.equal(transportOf({ command: 'npx', url: '' }), 'stdio');
       assert.equal(transportOf({ command: '', url: 'https://x.example' }), 'streamable_http');
     });
 
     it('a header that a variable sets too asks for no other secret', () => {
-      const lines = ['[mcp_servers.f]', 'url = "https://x.example/mcp"', 'bearer_token_env_var = "F_TOK"'];
-      const text = [...lines, 'http_headers = { authorization = "Bearer zzz123456789" }'].join('\n');
+      const lines = [
+        '[mcp_servers.f]',
+        'url = "https://x.example/mcp"',
+        'bearer_token_env_var = "F_TOK"',
+      ];
+      const text = [...lines, 'http_headers = { authorization = "Bearer zzz123456789" }'].join(
+        '\n',
+      );
       const { servers, notes, secrets: found } = imported(text, '.codex/config.toml');
-      assert.deepEqual(servers[0]?.entry.headers, { Authorization: { prefix: 'Bearer ', env: 'F_TOK' } });
+      assert.deepEqual(servers[0]?.entry.headers, {
+        Authorization: { prefix: 'Bearer ', env: 'F_TOK' },
+      });
       assert.deepEqual(
         [notes.map(({ message }) => message), [...found]],
         [['header `authorization`: `bearer_token_env_var` sets it too, and is used.'], []],
@@ -418,22 +548,38 @@ describe('import (C6)', () => {
 
     it('the word for a transport ignores case', () => {
       const transports = ['HTTP', 'STDIO', 'streamableHttp'].map((type) => {
-        const entry = { type, ...(type === 'STDIO' ? { command: 'x' } : { url: 'https://x.example' }) };
-        return imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+        const entry = {
+          type,
+          ...(type === 'STDIO' ? { command: 'x' } : { url: 'https://x.example' }),
+        };
+        return imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry
+          .transport;
       });
       assert.deepEqual(transports, ['streamable_http', 'stdio', 'streamable_http']);
     });
 
     it('settings of tools in an unknown form are named, and the server is not enabled', () => {
-      const { servers, notes } = imported(JSON.stringify(one({ tools: { include: ['a'] } })), 'x.json');
+      const { servers, notes } = imported(
+        JSON.stringify(one({ tools: { include: ['a'] } })),
+        'x.json',
+      );
       assert.equal(servers[0]?.entry.enabled, false);
       assert.equal(notes[0]?.message, '`tools.include`: there is nothing like it here.');
     });
 
     it('the message about an alias in place of the servers does not speak of errors', () => {
-      const config = 'version: 1\nx-servers: &s\n  a: { transport: stdio, command: x }\nservers: *s\n';
-      const plan = planImport({ ...outside, text: JSON.stringify(one({ args: ['y'] })), file: '.mcp.json', config });
-      assert.match(plan.kind === 'impossible' ? plan.reason : '', /^no server can be added below `servers`/);
+      const config =
+        'version: 1\nx-servers: &s\n  a: { transport: stdio, command: x }\nservers: *s\n';
+      const plan = planImport({
+        ...outside,
+        text: JSON.stringify(one({ args: ['y'] })),
+        file: '.mcp.json',
+        config,
+      });
+      assert.match(
+        plan.kind === 'impossible' ? plan.reason : '',
+        /^no server can be added below `servers`/,
+      );
     });
 
     it('references to folders of an editor become paths', () => {
@@ -472,8 +618,11 @@ describe('import (C6)', () => {
     const json = (server: object, inputs: readonly object[] = []): string =>
       JSON.stringify({ inputs, servers: { a: server } });
     const program = (rest: object): string => json({ command: 'npx', ...rest });
-    const asked = (more: object): object[] => [{ id: 'p', type: 'promptString', default: word, ...more }];
-    const codex = (line: string): string => `[mcp_servers.a]\nurl = "https://example.com/mcp"\n${line}\n`;
+    const asked = (more: object): object[] => [
+      { id: 'p', type: 'promptString', default: word, ...more },
+    ];
+    const codex = (line: string): string =>
+      `[mcp_servers.a]\nurl = "https://example.com/mcp"\n${line}\n`;
     const rows: readonly (readonly [string, string, string, unknown])[] = [
       ['a default for a variable that is called so', '.mcp.json', program({ env: { A_PASSWORD: `\${B:-${word}}` } }), { env: { A_PASSWORD: { env: 'B' } } }],
       ['a default behind a scheme', '.mcp.json', json({ url: 'https://example.com', headers: { Authorization: `Bearer \${T:-${word}}` } }), { headers: { Authorization: { prefix: 'Bearer ', env: 'T' } } }],
@@ -505,22 +654,35 @@ describe('import (C6)', () => {
     it('import keeps defaults, names and commands that only look like secrets', () => {
       const command = '/nix/store/q4w5sdhmxy7m1cpyr2jk3l0p9v8b6n5a-nodejs-22.1.0/bin/node';
       const env = { MODE: '${MODE:-development}', API_KEY: '${GITHUB_PERSONAL_ACCESS_TOKEN}' };
-      const { servers } = imported(json({ command, cwd: '/srv/key-store/tokens', env }), '.mcp.json');
+      const { servers } = imported(
+        json({ command, cwd: '/srv/key-store/tokens', env }),
+        '.mcp.json',
+      );
       assert.deepEqual(servers[0]?.entry, {
         transport: 'stdio',
         command,
         cwd: '/srv/key-store/tokens',
-        env: { MODE: { env: 'MODE', default: 'development' }, API_KEY: { env: 'GITHUB_PERSONAL_ACCESS_TOKEN' } },
+        env: {
+          MODE: { env: 'MODE', default: 'development' },
+          API_KEY: { env: 'GITHUB_PERSONAL_ACCESS_TOKEN' },
+        },
       });
     });
   });
 
   it('the result has the secrets of the file for a person to keep, and no others', () => {
     const text = JSON.stringify({
-      a: { command: 'x', args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'], env: { MODE: 'fast' } },
+      a: {
+        command: 'x',
+        args: ['--token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'],
+        env: { MODE: 'fast' },
+      },
       toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
     });
-    assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
+    assert.deepEqual(
+      [...imported(text, '.mcprc').secrets],
+      [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']],
+    );
   });
 });
 
@@ -533,19 +695,25 @@ describe('new servers in an existing file', () => {
       'version: 1\nservers:\n  a: { transport: stdio, command: x }\n\n  # about b\n  b:\n    transport: stdio\n    command: |\n      y\n\nx-more: 1\n',
     'no servers yet': 'version: 1\nservers:\n  # none\n',
     'no key for them': 'version: 1 # one\n',
-    'flow style': '{ "version": 1, "servers": { "a": { "transport": "stdio", "command": "x" } } }\n',
+    'flow style':
+      '{ "version": 1, "servers": { "a": { "transport": "stdio", "command": "x" } } }\n',
     'empty flow': 'version: 1\nservers: {} # none yet\n# the end\n',
     'empty flow in flow style': '{ version: 1, servers: {} }\n',
     'a null that is written': 'version: 1\nservers: ~ # none\n',
     'only comments': '# nothing yet\n',
-    'line breaks of Windows': 'version: 1\r\nservers:\r\n  a:\r\n    transport: stdio\r\n    command: x\r\n',
+    'line breaks of Windows':
+      'version: 1\r\nservers:\r\n  a:\r\n    transport: stdio\r\n    command: x\r\n',
     'no line break at the end': 'version: 1\nservers:\n  a: { transport: stdio, command: x }',
   };
   for (const [name, text] of Object.entries(cases)) {
     it(name, () => {
       const edits = addServers(text, one) ?? assert.fail('not written');
       const after = applyEdits(text, edits);
-      const file = path.join(import.meta.dirname, '../../golden/added', `${name.replace(/\W+/g, '-')}.txt`);
+      const file = path.join(
+        import.meta.dirname,
+        '../../golden/added',
+        `${name.replace(/\W+/g, '-')}.txt`,
+      );
       assertGolden(file, after.replaceAll('\r', '␍'));
     });
   }
@@ -562,7 +730,11 @@ describe('new servers in an existing file', () => {
   });
 
   it('a file with errors stays as it is', () => {
-    for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
+    for (const text of [
+      'version: 1\nservers: [\n',
+      'servers: text\n',
+      'version: 1\nservers: *x\n',
+    ]) {
       assert.equal(addServers(text, one), undefined);
     }
   });

@@ -17,11 +17,19 @@ const cases: [what: string, before: string, names: string[], after: string][] = 
 
 describe('planRemoval', () => {
   for (const [what, before, names, after] of cases) {
-    it(`the removal takes out ${what}`, () => assert.equal(planRemoval(before, names).after, after));
+    it(`the removal takes out ${what}`, () =>
+      assert.equal(planRemoval(before, names).after, after));
   }
 
   it('the removal changes nothing in a file without the servers, or without JSON', () => {
-    for (const text of ['{ "servers": { "b": {} } }', '{ "a": {} }', '{ "servers": ["a"] }', '', '{', '[1']) {
+    for (const text of [
+      '{ "servers": { "b": {} } }',
+      '{ "a": {} }',
+      '{ "servers": ["a"] }',
+      '',
+      '{',
+      '[1',
+    ]) {
       assert.deepEqual(planRemoval(text, ['a']), { names: [], edits: [], after: text });
     }
   });

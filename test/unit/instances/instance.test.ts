@@ -36,7 +36,11 @@ describe('subscriptions of an instance', () => {
   const clock = new FakeClock();
   const ended: string[] = [];
 
-  function instance(capable = true): { instance: Instance; connection: FakeConnection; sent: () => unknown[] } {
+  function instance(capable = true): {
+    instance: Instance;
+    connection: FakeConnection;
+    sent: () => unknown[];
+  } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     if (capable) connection.capabilities = { resources: { subscribe: true } };
     const made = new Instance(
@@ -51,7 +55,8 @@ describe('subscriptions of an instance', () => {
         onRest: () => {},
       },
     );
-    const sent = (): unknown[] => connection.requests.splice(0).map(({ method, params }) => [method, params]);
+    const sent = (): unknown[] =>
+      connection.requests.splice(0).map(({ method, params }) => [method, params]);
     return { instance: made, connection, sent };
   }
 
@@ -136,7 +141,11 @@ describe('subscriptions of an instance', () => {
 describe('calls of an instance that wait for clients (L2, G4)', () => {
   const clock = new FakeClock();
 
-  function leased(): { instance: Instance; connection: FakeConnection; call: (by?: Client) => Promise<unknown> } {
+  function leased(): {
+    instance: Instance;
+    connection: FakeConnection;
+    call: (by?: Client) => Promise<unknown>;
+  } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     const ignore = (): void => {};
     const deps = { clock, idleLimit: () => 1000 };
@@ -161,7 +170,10 @@ describe('calls of an instance that wait for clients (L2, G4)', () => {
     one.waitsSince = 10;
     assert.equal(instance.waitsSince, undefined, 'one works');
     two.waitsSince = 20;
-    assert.deepEqual([instance.waitsSince, instance.callsInFlight, instance.idleSince], [20, 2, undefined]);
+    assert.deepEqual(
+      [instance.waitsSince, instance.callsInFlight, instance.idleSince],
+      [20, 2, undefined],
+    );
     const begun = call(one);
     const result = { resultType: 'task', taskId: 'a task', content: [] };
     connection.calls.pop()?.answer({ kind: 'result', result });

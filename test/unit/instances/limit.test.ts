@@ -65,7 +65,9 @@ describe('slots of instances (L2)', () => {
     await live({ idleSince: 20 });
     await live({ idleSince: 10 }, 'older');
     assert.equal((await connect()).kind, 'connected');
-    assert.deepEqual(evicted, ['older: it was idle the longest, and another instance needed the room']);
+    assert.deepEqual(evicted, [
+      'older: it was idle the longest, and another instance needed the room',
+    ]);
   });
 
   it('a spare instance makes room before any other', async () => {
@@ -128,7 +130,10 @@ describe('slots of instances (L2)', () => {
     await settle();
     assert.match(evicted.join(), /^idle:/);
     await ending.leave();
-    assert.deepEqual([(await first).kind, (await second).kind, evicted.length], ['connected', 'connected', 1]);
+    assert.deepEqual(
+      [(await first).kind, (await second).kind, evicted.length],
+      ['connected', 'connected', 1],
+    );
   });
 
   it('a start waits for the process of a cancelled start', async () => {
@@ -151,13 +156,20 @@ describe('slots of instances (L2)', () => {
     assert.deepEqual(evicted, []);
     processEnds();
     (await fake.nextConnect()).succeed(listing('x'));
-    assert.deepEqual([(await cancelled).kind, (await started).kind, evicted], ['cancelled', 'connected', []]);
+    assert.deepEqual(
+      [(await cancelled).kind, (await started).kind, evicted],
+      ['cancelled', 'connected', []],
+    );
   });
 
   it('an instance that becomes idle makes room during another start', async () => {
     const busy = await connect();
     assert.ok(busy.kind === 'connected');
-    const by = { ...busyHolder, idleSince: undefined as number | undefined, end: () => busy.connection.close() };
+    const by = {
+      ...busyHolder,
+      idleSince: undefined as number | undefined,
+      end: () => busy.connection.close(),
+    };
     limited.hold(busy.connection, by);
     fake.automatic = undefined;
     const starting = connect();
@@ -181,7 +193,12 @@ describe('slots of instances (L2)', () => {
         giveUp.abort();
         return Promise.resolve();
       };
-      const starting = connect(giveUp.signal, { ...busyHolder, phase: 'starting', isSpare: !isTaken, end });
+      const starting = connect(giveUp.signal, {
+        ...busyHolder,
+        phase: 'starting',
+        isSpare: !isTaken,
+        end,
+      });
       const slow = await fake.nextConnect();
       const waiting = connect();
       (await fake.nextConnect()).succeed(listing('x'));

@@ -8,7 +8,10 @@ describe('the conversations of a server (L3, X4)', () => {
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
     conversations.losses.set('a', 'it crashed');
     assert.deepEqual(conversations.takes('b', undefined), { kind: 'new' });
-    assert.deepEqual(conversations.takes('a', undefined), { kind: 'replaced', cause: 'it crashed' });
+    assert.deepEqual(conversations.takes('a', undefined), {
+      kind: 'replaced',
+      cause: 'it crashed',
+    });
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
   });
 
@@ -26,7 +29,10 @@ describe('the conversations of a server (L3, X4)', () => {
     const conversations = new ServerConversations();
     const lost = fakeClient({ lostBefore: 'the gateway was started again' });
     const mayHave = fakeClient({ mayHaveLost: true });
-    assert.deepEqual(conversations.takes('a', lost), { kind: 'replaced', cause: 'the gateway was started again' });
+    assert.deepEqual(conversations.takes('a', lost), {
+      kind: 'replaced',
+      cause: 'the gateway was started again',
+    });
     assert.deepEqual(conversations.takes('a', lost), { kind: 'new' });
     assert.deepEqual(conversations.takes('b', mayHave), { kind: 'newHere' });
     assert.deepEqual(conversations.takes('b', mayHave), { kind: 'new' });

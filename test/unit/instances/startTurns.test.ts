@@ -14,7 +14,8 @@ describe('turns of starts (P8)', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const take = (count: number, isAwaited = false): StartTurn[] =>
     Array.from({ length: count }, () => turns.take(isAwaited));
-  const here = (all: readonly StartTurn[]): boolean[] => all.map(({ coming }) => coming === undefined);
+  const here = (all: readonly StartTurn[]): boolean[] =>
+    all.map(({ coming }) => coming === undefined);
 
   it('turns come up to the limit, in the order of the requests, and each end starts the next', async () => {
     const all = take(4);
@@ -32,7 +33,11 @@ describe('turns of starts (P8)', () => {
     const awaited = take(3, true);
     assert.deepEqual(here(awaited), [true, true, true]);
     await settle();
-    assert.deepEqual(here(behind), [false], 'what nobody waits for was asked for first, in the same edit');
+    assert.deepEqual(
+      here(behind),
+      [false],
+      'what nobody waits for was asked for first, in the same edit',
+    );
     for (const turn of awaited) turn.end();
     assert.deepEqual(here(behind), [true]);
     behind[0]?.end();

@@ -8,7 +8,8 @@ const files: ResultFile[] = [
   { path: 'C:\\files\\sound.wav', isImage: false },
 ];
 
-const fileOf = (target: string): ResultFile | undefined => files.find(({ path }) => path === target);
+const fileOf = (target: string): ResultFile | undefined =>
+  files.find(({ path }) => path === target);
 
 /** Neighbouring texts as one. */
 function joined(pieces: readonly AnswerPiece[]): string[] {
@@ -57,13 +58,22 @@ describe('files in an answer', () => {
       'a[0] [b](https://example.com) ![c](/files/other.png) [d][e] (f)',
       ['text "a[0] [b](https://example.com) ![c](/files/other.png) [d][e] (f)"'],
     ],
-    ['what never ends', 'Well, [what (is) ![that](/files', ['text "Well, [what (is) ![that](/files"']],
-    ['a bracket before it', '[ see [it](/files/a b/chart.png)', ['text "[ see "', 'link it → /files/a b/chart.png']],
+    [
+      'what never ends',
+      'Well, [what (is) ![that](/files',
+      ['text "Well, [what (is) ![that](/files"'],
+    ],
+    [
+      'a bracket before it',
+      '[ see [it](/files/a b/chart.png)',
+      ['text "[ see "', 'link it → /files/a b/chart.png'],
+    ],
     ['a bracket on the line before', '[ open\n!', ['text "[ open\\n!"']],
   ];
   for (const [what, text, expected] of cases) {
     it(what, () => {
-      for (const size of [text.length, 1, 3, 7]) assert.deepEqual(inPieces(text, size), expected, `pieces of ${size}`);
+      for (const size of [text.length, 1, 3, 7])
+        assert.deepEqual(inPieces(text, size), expected, `pieces of ${size}`);
     });
   }
 

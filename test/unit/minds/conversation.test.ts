@@ -24,15 +24,23 @@ describe('a turn of a conversation', () => {
     ]);
     const waiting: (() => void)[] = [];
     const { outcome, shown } = play(model, {
-      run: (one) => new Promise<ToolResult>((resolve) => waiting.push(() => resolve(said(one, one.tool)))),
+      run: (one) =>
+        new Promise<ToolResult>((resolve) => waiting.push(() => resolve(said(one, one.tool)))),
     });
     await turns();
     assert.equal(waiting.length, 2, 'both run at once');
     waiting.reverse().forEach((finish) => finish());
     const { messages } = await outcome;
-    assert.deepEqual(messages[1]?.kind === 'results' && messages[1].results.map(({ callId }) => callId), ['1', '2']);
+    assert.deepEqual(
+      messages[1]?.kind === 'results' && messages[1].results.map(({ callId }) => callId),
+      ['1', '2'],
+    );
     assert.deepEqual(model.requests[1]?.messages, [question('Go on.'), ...messages.slice(0, 2)]);
-    assert.deepEqual(shown.slice(1, 4), ['calls shop_count, shop_echo', 'finished shop_echo', 'finished shop_count']);
+    assert.deepEqual(shown.slice(1, 4), [
+      'calls shop_count, shop_echo',
+      'finished shop_echo',
+      'finished shop_count',
+    ]);
   });
 
   it('each request has the current tools and instructions', async () => {
@@ -46,7 +54,10 @@ describe('a turn of a conversation', () => {
     });
     await outcome;
     assert.deepEqual(
-      model.requests.map(({ tools, instructions }) => [instructions, ...tools.map(({ name }) => name)]),
+      model.requests.map(({ tools, instructions }) => [
+        instructions,
+        ...tools.map(({ name }) => name),
+      ]),
       [
         ['Step 1', 'shop_count'],
         ['Step 2', 'shop_count', 'shop_new'],
@@ -55,7 +66,10 @@ describe('a turn of a conversation', () => {
   });
 
   it('a call of an unknown or refused tool gets an error as its result', async () => {
-    const model = new FakeModel([[call('1', 'shop_gone'), call('2', 'shop_count')], [text('Sorry.')]]);
+    const model = new FakeModel([
+      [call('1', 'shop_gone'), call('2', 'shop_count')],
+      [text('Sorry.')],
+    ]);
     const { outcome, shown } = play(model, {
       permit: () => Promise.resolve({ kind: 'refused', why: 'the person said no.' }),
       run: () => assert.fail('nothing runs'),
@@ -65,7 +79,13 @@ describe('a turn of a conversation', () => {
     assert.deepEqual(
       results.results.map(({ parts, isError }) => [isError, parts[0]]),
       [
-        [true, { kind: 'text', text: 'Error: there is no tool "shop_gone" here. Use one of the offered tools.' }],
+        [
+          true,
+          {
+            kind: 'text',
+            text: 'Error: there is no tool "shop_gone" here. Use one of the offered tools.',
+          },
+        ],
         [true, { kind: 'text', text: 'Error: the person said no.' }],
       ],
     );
@@ -73,12 +93,19 @@ describe('a turn of a conversation', () => {
   });
 
   it('an error of a runner costs only its own call', async () => {
-    const model = new FakeModel([[call('1', 'shop_count'), call('2', 'shop_echo')], [text('Done.')]]);
+    const model = new FakeModel([
+      [call('1', 'shop_count'), call('2', 'shop_echo')],
+      [text('Done.')],
+    ]);
     const { outcome } = play(model, {
-      run: (one) => (one.id === '1' ? Promise.reject(new Error('a defect')) : Promise.resolve(said(one, 'fine'))),
+      run: (one) =>
+        one.id === '1' ? Promise.reject(new Error('a defect')) : Promise.resolve(said(one, 'fine')),
     });
     const results = (await outcome).messages[1];
-    assert.deepEqual(results?.kind === 'results' && results.results.map(({ isError }) => isError), [true, false]);
+    assert.deepEqual(results?.kind === 'results' && results.results.map(({ isError }) => isError), [
+      true,
+      false,
+    ]);
   });
 
   it('a turn stops at the limit of steps and can continue from there', async () => {
@@ -98,7 +125,12 @@ describe('a failing model', () => {
   it('a rejection ends the turn at once, names the tool, and keeps the finished part', async () => {
     const model = new FakeModel([
       [call('1', 'shop_count')],
-      [status(400, `{"error":{"message":"Invalid schema for function 'shop_echo': array schema missing items"}}`)],
+      [
+        status(
+          400,
+          `{"error":{"message":"Invalid schema for function 'shop_echo': array schema missing items"}}`,
+        ),
+      ],
     ]);
     const { outcome, shown } = play(model);
     const { end, messages } = await outcome;
@@ -114,15 +146,23 @@ describe('a failing model', () => {
   });
 
   it('a turn continues after /continue with the same conversation', async () => {
-    const first = await play(new FakeModel([[call('1', 'shop_count')], [status(400, 'invalid request')]])).outcome;
+    const first = await play(
+      new FakeModel([[call('1', 'shop_count')], [status(400, 'invalid request')]]),
+    ).outcome;
     const model = new FakeModel([[text('Better now.')]]);
-    const { end } = await play(model, { messages: [question('Go on.'), ...first.messages] }).outcome;
+    const { end } = await play(model, { messages: [question('Go on.'), ...first.messages] })
+      .outcome;
     assert.equal(end.kind, 'answered');
     assert.deepEqual(model.requests[0]?.messages, [question('Go on.'), ...first.messages]);
   });
 
   it('a temporary failure is retried three times, later each time, and then the turn stops', async () => {
-    const model = new FakeModel([[status(503)], [status(429)], [new Error('fetch failed')], [status(500)]]);
+    const model = new FakeModel([
+      [status(503)],
+      [status(429)],
+      [new Error('fetch failed')],
+      [status(500)],
+    ]);
     const { outcome, shown, clock } = play(model);
     for (const ms of [1000, 2000, 4000]) {
       await turns();
@@ -165,12 +205,15 @@ describe('a failing model', () => {
   });
 
   it('a retry waits as long as the provider asks, within reason', async () => {
-    const { outcome, shown, clock } = play(new FakeModel([[status(429, 'Please try again in 20s.')], [text('Ok.')]]));
+    const { outcome, shown, clock } = play(
+      new FakeModel([[status(429, 'Please try again in 20s.')], [text('Ok.')]]),
+    );
     await turns();
     assert.deepEqual(shown, ['retry 1 in 20000']);
     clock.advance(20_000);
     assert.equal((await outcome).end.kind, 'answered');
-    const impatient = await play(new FakeModel([[status(429, 'retry after 3600 seconds')]])).outcome;
+    const impatient = await play(new FakeModel([[status(429, 'retry after 3600 seconds')]]))
+      .outcome;
     assert.ok(impatient.end.kind === 'stopped' && impatient.end.why.kind === 'exhausted');
   });
 });
@@ -230,9 +273,15 @@ describe('a cancelled turn', () => {
 
 describe('a turn too long for its model', () => {
   it('the oldest tool results are shortened first, with one notice', async () => {
-    const model = new FakeModel([[call('1', 'shop_count')], [call('2', 'shop_echo')], [text('Done.')]]);
+    const model = new FakeModel([
+      [call('1', 'shop_count')],
+      [call('2', 'shop_echo')],
+      [text('Done.')],
+    ]);
     model.maxInputTokens = 11_000;
-    const { outcome, shown } = play(model, { run: (one) => Promise.resolve(said(one, 'x'.repeat(6_000))) });
+    const { outcome, shown } = play(model, {
+      run: (one) => Promise.resolve(said(one, 'x'.repeat(6_000))),
+    });
     const { end, messages } = await outcome;
     assert.equal(end.kind, 'answered');
     assert.deepEqual(

@@ -105,10 +105,13 @@ export function play(model: ConversationModel, rig: Rig = {}): Played {
     calling: (calls) => shown.push(`calls ${calls.map((one) => one.tool).join(', ')}`),
     progress: (one, { progress }) => shown.push(`progress ${one.tool} ${progress}`),
     finished: (one, { isError }) => shown.push(`${isError ? 'failed' : 'finished'} ${one.tool}`),
-    shortened: ({ shortened, dropped }: Fitted) => shown.push(`shortened ${shortened}, dropped ${dropped}`),
+    shortened: ({ shortened, dropped }: Fitted) =>
+      shown.push(`shortened ${shortened}, dropped ${dropped}`),
   };
   const tools = rig.tools ?? [tool('shop_count'), tool('shop_echo')];
-  const run = rig.run ?? ((one: ToolCall): Promise<ToolResult> => Promise.resolve(said(one, `result of ${one.tool}`)));
+  const run =
+    rig.run ??
+    ((one: ToolCall): Promise<ToolResult> => Promise.resolve(said(one, `result of ${one.tool}`)));
   const runner: ToolRunner = { run: (_tool, one, signal) => run(one, signal) };
   const outcome = runTurn({
     model,

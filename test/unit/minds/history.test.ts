@@ -1,4 +1,7 @@
-/** A conversation over its turns, the part within the limit, and the instructions beside it (D1, L3). */
+/**
+ * A conversation over its turns, the part within the limit, and the instructions beside it (D1,
+ * L3).
+ */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fitToModel, shortenedText } from '../../../src/core/minds/budget.js';
@@ -11,7 +14,9 @@ const round = (id: string, words: string): ConversationMessage[] => [
   { kind: 'answer', text: '', calls: [{ id, tool: 'shop_count', input: {} }] },
   {
     kind: 'results',
-    results: [{ callId: id, tool: 'shop_count', parts: [{ kind: 'text', text: words }], isError: false }],
+    results: [
+      { callId: id, tool: 'shop_count', parts: [{ kind: 'text', text: words }], isError: false },
+    ],
   },
 ];
 
@@ -60,9 +65,13 @@ describe('records of turns', () => {
   it('foreign records are read as far as possible, without orphans', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(fc.anything(), fc.constant(record.messages[1]), fc.constant(record.messages[2]))),
+        fc.array(
+          fc.oneof(fc.anything(), fc.constant(record.messages[1]), fc.constant(record.messages[2])),
+        ),
         (messages) => {
-          const past = pastOf([{ question: '', record: { version: 1, conversation: 'd', messages }, shown: '' }]);
+          const past = pastOf([
+            { question: '', record: { version: 1, conversation: 'd', messages }, shown: '' },
+          ]);
           past.messages.forEach((message, index) => {
             const next = past.messages[index + 1];
             if (message.kind === 'results') assert.equal(past.messages[index - 1]?.kind, 'answer');
@@ -81,7 +90,11 @@ describe('the part of a conversation within a request', () => {
   const fit = (messages: readonly ConversationMessage[], maxInputTokens: number) => {
     const model = new FakeModel([]);
     model.maxInputTokens = maxInputTokens;
-    return fitToModel({ instructions: 'i', tools: [], messages }, model, new AbortController().signal);
+    return fitToModel(
+      { instructions: 'i', tools: [], messages },
+      model,
+      new AbortController().signal,
+    );
   };
 
   it('everything is sent if there is room', async () => {
@@ -158,7 +171,10 @@ describe('instructions', () => {
   it('the instructions name each held instance and its release (L3)', () => {
     const told = instructionsOf({ ...context, held: ['shop', 'browser'] });
     assert.match(told, /has its own instance of "shop", "browser"/);
-    assert.match(told, /mcp_release\(\{"serverId":"shop"\}\), mcp_release\(\{"serverId":"browser"\}\)/);
+    assert.match(
+      told,
+      /mcp_release\(\{"serverId":"shop"\}\), mcp_release\(\{"serverId":"browser"\}\)/,
+    );
     const silent = instructionsOf({ ...context, held: ['shop'], release: undefined });
     assert.match(silent, /has its own instance/);
     assert.doesNotMatch(silent, /mcp_release/);

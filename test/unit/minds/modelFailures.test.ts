@@ -1,4 +1,7 @@
-/** Retries and ends of a conversation (D4): the decision about another attempt, and the reading of errors. */
+/**
+ * Retries and ends of a conversation (D4): the decision about another attempt, and the reading of
+ * errors.
+ */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
@@ -15,7 +18,10 @@ const coded = (code: string, message: string): Error =>
 describe('classification of a provider’s errors', () => {
   const cases: readonly (readonly [ModelFailure['kind'], Error])[] = [
     // Rejections: the same request would be refused again.
-    ['rejected', new Error('Request Failed: 400 {"error":{"message":"","code":"invalid_request_body"}}')],
+    [
+      'rejected',
+      new Error('Request Failed: 400 {"error":{"message":"","code":"invalid_request_body"}}'),
+    ],
     [
       'rejected',
       new Error(
@@ -24,7 +30,9 @@ describe('classification of a provider’s errors', () => {
     ],
     [
       'rejected',
-      new Error("Invalid 'tools[0].function.name': string does not match pattern. Expected ^[a-zA-Z0-9_-]+$"),
+      new Error(
+        "Invalid 'tools[0].function.name': string does not match pattern. Expected ^[a-zA-Z0-9_-]+$",
+      ),
     ],
     [
       'rejected',
@@ -43,15 +51,26 @@ describe('classification of a provider’s errors', () => {
     ['unavailable', coded('Blocked', 'You have no more requests this month.')],
     ['unavailable', new Error('401 Unauthorized')],
     ['unavailable', new Error('Request failed: 403 forbidden')],
-    ['unavailable', new Error('429 You exceeded your current quota, please check your plan and billing details')],
+    [
+      'unavailable',
+      new Error('429 You exceeded your current quota, please check your plan and billing details'),
+    ],
     // Passing.
     ['transient', new Error('Request Failed: 503 Service Unavailable')],
     ['transient', new Error('Server error: 500')],
     ['transient', new Error('429 Too Many Requests')],
     ['transient', coded('Blocked', 'Rate limit exceeded. Try again in 5 seconds.')],
-    ['transient', new Error('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')],
+    [
+      'transient',
+      new Error('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
+    ],
     ['transient', new Error('net::ERR_CONNECTION_RESET')],
-    ['transient', new TypeError('fetch failed', { cause: coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1') })],
+    [
+      'transient',
+      new TypeError('fetch failed', {
+        cause: coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'),
+      }),
+    ],
     ['transient', new Error('socket hang up')],
     ['transient', new Error('The request timed out.')],
     ['transient', new Error('getaddrinfo ENOTFOUND api.example.com')],
@@ -60,11 +79,14 @@ describe('classification of a provider’s errors', () => {
     ['unknown', new Error('')],
   ];
   for (const [kind, error] of cases) {
-    it(`${kind}: ${error.message.slice(0, 70) || '(empty)'}`, () => assert.equal(failureOf(error).kind, kind));
+    it(`${kind}: ${error.message.slice(0, 70) || '(empty)'}`, () =>
+      assert.equal(failureOf(error).kind, kind));
   }
 
   it('a classified failure keeps the text with its causes, and the time to wait', () => {
-    const failure = failureOf(new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }));
+    const failure = failureOf(
+      new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }),
+    );
     assert.deepEqual(failure, {
       kind: 'transient',
       text: 'Request failed – 429 rate limited, retry-after: 7',
@@ -86,7 +108,10 @@ describe('classification of a provider’s errors', () => {
 
   it('the refused tool is found by its name or its index', () => {
     const sent = ['echo', 'shop_count', 'shop_count_all', 'the'];
-    assert.equal(toolIn("Invalid schema for function 'shop_count_all': no", sent), 'shop_count_all');
+    assert.equal(
+      toolIn("Invalid schema for function 'shop_count_all': no", sent),
+      'shop_count_all',
+    );
     assert.equal(toolIn('tool shop_count is bad', sent), 'shop_count');
     assert.equal(toolIn('tools.0.custom.input_schema: no', sent), 'echo');
     assert.equal(toolIn("Invalid 'tools[1].function.name'", sent), 'shop_count');
@@ -121,7 +146,11 @@ describe('stop policy', () => {
 
   it('retries of several conversations are spread', () => {
     const wait = (chance: number): number => {
-      const next = afterFailure({ kind: 'transient', text: '', retryAfterMs: undefined }, 0, chance);
+      const next = afterFailure(
+        { kind: 'transient', text: '', retryAfterMs: undefined },
+        0,
+        chance,
+      );
       return next.kind === 'retry' ? next.delayMs : 0;
     };
     assert.deepEqual([wait(0), wait(0.5)], [1000, 1125]);

@@ -11,7 +11,10 @@ const choice = { type: 'object' as const, oneOf: [{ required: ['a'] }, { require
 
 describe('projection of tools for a provider', () => {
   it('projection passes the same tools unchanged to every provider', () => {
-    const tools = Object.freeze([tool('a', { inputSchema: list }), tool('1b', { inputSchema: choice })]);
+    const tools = Object.freeze([
+      tool('a', { inputSchema: list }),
+      tool('1b', { inputSchema: choice }),
+    ]);
     const before = JSON.stringify(tools);
     for (const vendor of ['copilot', 'openai', 'anthropic', 'google', 'ollama', '']) {
       const projected = projectToolsForProvider(vendor, tools);
@@ -22,10 +25,19 @@ describe('projection of tools for a provider', () => {
   });
 
   it('known refusals of a provider are reported, and nothing for unknown providers', () => {
-    const tools = [tool('fine'), tool('a', { inputSchema: list }), tool('b', { inputSchema: choice }), tool('1c')];
-    const odd = tool('d', { inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } } });
+    const tools = [
+      tool('fine'),
+      tool('a', { inputSchema: list }),
+      tool('b', { inputSchema: choice }),
+      tool('1c'),
+    ];
+    const odd = tool('d', {
+      inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } },
+    });
     const told = (vendor: string): string[] =>
-      projectToolsForProvider(vendor, [...tools, odd]).problems.map((problem) => `${problem.tool}: ${problem.message}`);
+      projectToolsForProvider(vendor, [...tools, odd]).problems.map(
+        (problem) => `${problem.tool}: ${problem.message}`,
+      );
     assert.deepEqual(told('copilot'), [
       'a: Copilot accepts no array without `items` in an input schema, which `a` has.',
     ]);
@@ -45,7 +57,10 @@ describe('projection of tools for a provider', () => {
   });
 
   it('examples and defaults do not count as schemas', () => {
-    const inputSchema = { type: 'object' as const, properties: { a: { type: 'object', default: { type: 'array' } } } };
+    const inputSchema = {
+      type: 'object' as const,
+      properties: { a: { type: 'object', default: { type: 'array' } } },
+    };
     assert.deepEqual(projectToolsForProvider('copilot', [tool('a', { inputSchema })]).problems, []);
   });
 });

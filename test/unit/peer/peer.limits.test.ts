@@ -12,7 +12,8 @@ describe('limits of a call', () => {
 
   function begin(signal: AbortSignal): Exchange {
     const send = (message: JSONRPCMessage): Promise<void> => {
-      if ('method' in message && message.method === 'notifications/cancelled') reasons.push(message.params?.['reason']);
+      if ('method' in message && message.method === 'notifications/cancelled')
+        reasons.push(message.params?.['reason']);
       return Promise.resolve();
     };
     const nothing = { answer: () => Promise.resolve(undefined), hear: () => {}, ended: () => {} };

@@ -38,7 +38,8 @@ describe('a JSON-RPC peer', () => {
     );
   });
 
-  const says = (message: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  const says = (message: object): void =>
+    transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
   const limits = { timeouts: { call: 100, callMax: 250 }, signal: new AbortController().signal };
 
   it('gives each request its own answer, in whichever order they come, as the very object', async () => {
@@ -93,7 +94,11 @@ describe('a JSON-RPC peer', () => {
     stop.abort('nobody waits');
     await assert.rejects(request, { message: 'nobody waits' });
     assert.deepEqual(sent.slice(2), [
-      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0, reason: 'nobody waits' } },
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: 0, reason: 'nobody waits' },
+      },
     ]);
     says({ id: 0, result: {} });
     await assert.rejects(peer.request('x', {}, stop.signal), (reason) => reason === 'nobody waits');
@@ -116,7 +121,10 @@ describe('a JSON-RPC peer', () => {
 
   it('keeps an exchange under one progress token while it sends several messages, until it is disposed', async () => {
     const progress: unknown[] = [];
-    const exchange = peer.begin({ ...limits, onProgress: ({ progress: done }) => progress.push(done) });
+    const exchange = peer.begin({
+      ...limits,
+      onProgress: ({ progress: done }) => progress.push(done),
+    });
     const first = exchange.send('tools/call', {});
     says({ method: 'notifications/progress', params: { progressToken: 0, progress: 1 } });
     says({ id: 0, result: { resultType: 'input_required' } });
@@ -141,9 +149,13 @@ describe('a JSON-RPC peer', () => {
     clock.advance(100);
     await assert.rejects(second, { message: 'no sign of life within 0.1 s' });
     assert.deepEqual(exchange.end, { kind: 'timedOut', limit: 'call', ms: 100 });
-    const cancelled = sent.flatMap((message) => ('method' in message && !('id' in message) ? [message.params] : []));
+    const cancelled = sent.flatMap((message) =>
+      'method' in message && !('id' in message) ? [message.params] : [],
+    );
     assert.deepEqual(cancelled, [{ requestId: 1, reason: 'no sign of life within 0.1 s' }]);
-    await assert.rejects(exchange.send('tools/call', {}), { message: 'no sign of life within 0.1 s' });
+    await assert.rejects(exchange.send('tools/call', {}), {
+      message: 'no sign of life within 0.1 s',
+    });
   });
 
   it('stops the limit for silence while the server asks something, and ends the question with the exchange', async () => {
@@ -160,7 +172,9 @@ describe('a JSON-RPC peer', () => {
 
   it('answers a request with the result or the error, and with nothing once it is cancelled', async () => {
     answer = ({ method }) =>
-      method === 'ping' ? Promise.resolve({}) : Promise.reject(Object.assign(new Error('no'), { code: -1, data: [1] }));
+      method === 'ping'
+        ? Promise.resolve({})
+        : Promise.reject(Object.assign(new Error('no'), { code: -1, data: [1] }));
     says({ id: 'a', method: 'ping' });
     says({ id: 7, method: 'x' });
     await rest();

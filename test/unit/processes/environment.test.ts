@@ -7,7 +7,10 @@ describe('the environment of a server (C2)', () => {
 
   it('variables of the server replace variables of the host', () => {
     assert.deepEqual(overlaid({ A: '1', B: '2' }, [['B', '3']]), { A: '1', B: '3' });
-    assert.deepEqual(overlaid({ Path: '1' }, [['PATH', '2']]), isWindows ? { PATH: '2' } : { Path: '1', PATH: '2' });
+    assert.deepEqual(
+      overlaid({ Path: '1' }, [['PATH', '2']]),
+      isWindows ? { PATH: '2' } : { Path: '1', PATH: '2' },
+    );
   });
 
   // Two of these names are the same variable on Windows, and the last one in the object counts.
@@ -28,7 +31,9 @@ describe('the environment without npm (X1b)', () => {
   const gyp = resolve('/usr/lib/node_modules/npm/node_modules/@npmcli/run-script/lib/node-gyp-bin');
   const system = resolve('/usr/bin');
   const person = { HOME: '/home/ada', NODE_OPTIONS: '--use-openssl-ca', LANG: 'C' };
-  /** As npm 11 sets them for `npx` in a repository with `node-options` and `editor` in its `.npmrc`. */
+  /**
+   * As npm 11 sets them for `npx` in a repository with `node-options` and `editor` in its `.npmrc`.
+   */
   const ofNpm = {
     npm_config_registry: 'http://evil/',
     npm_config_user_agent: 'npm/11',
@@ -57,14 +62,30 @@ describe('the environment without npm (X1b)', () => {
 
   it('without npm, everything is the person’s', () => {
     const { npm_config_registry, EDITOR, NODE, INIT_CWD } = ofNpm;
-    const env = { ...person, npm_config_registry, EDITOR, NODE, INIT_CWD, PATH: path(bin(), system) };
+    const env = {
+      ...person,
+      npm_config_registry,
+      EDITOR,
+      NODE,
+      INIT_CWD,
+      PATH: path(bin(), system),
+    };
     assert.deepEqual(withoutNpm(env), env);
   });
 
   it('under npm, folders and options that the person set stay if they can be told apart', () => {
     const PATH = path(bin(), gyp, bin('a'), gyp, system, bin('mine'));
-    const kept = withoutNpm({ ...ofNpm, PATH, EDITOR: 'vim', NODE_OPTIONS: `--inspect ${ofNpm.NODE_OPTIONS}` });
-    assert.deepEqual(kept, { EDITOR: 'vim', NODE_OPTIONS: '--inspect', PATH: path(system, bin('mine')) });
+    const kept = withoutNpm({
+      ...ofNpm,
+      PATH,
+      EDITOR: 'vim',
+      NODE_OPTIONS: `--inspect ${ofNpm.NODE_OPTIONS}`,
+    });
+    assert.deepEqual(kept, {
+      EDITOR: 'vim',
+      NODE_OPTIONS: '--inspect',
+      PATH: path(system, bin('mine')),
+    });
     const others = { ...ofNpm, npm_config_node_options: undefined, NODE_OPTIONS: '--inspect' };
     assert.equal(withoutNpm(others)['NODE_OPTIONS'], '--inspect');
   });
@@ -80,6 +101,9 @@ describe('the environment without npm (X1b)', () => {
 
   it('a person’s variable in capitals stays, except on Windows', () => {
     const kept = withoutNpm({ ...ofNpm, NPM_CONFIG_REGISTRY: 'https://mine/' });
-    assert.equal(kept['NPM_CONFIG_REGISTRY'], process.platform === 'win32' ? undefined : 'https://mine/');
+    assert.equal(
+      kept['NPM_CONFIG_REGISTRY'],
+      process.platform === 'win32' ? undefined : 'https://mine/',
+    );
   });
 });

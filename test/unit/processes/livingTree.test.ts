@@ -7,11 +7,15 @@ function table(
   ...rows: [pid: number, parent: number, group: number, session?: number, started?: string][]
 ): ProcessTable {
   return new Map(
-    rows.map(([pid, parent, group, session = group, started = '1']) => [pid, { pid, parent, group, session, started }]),
+    rows.map(([pid, parent, group, session = group, started = '1']) => [
+      pid,
+      { pid, parent, group, session, started },
+    ]),
   );
 }
 
-const ids = (members: ReadonlyMap<number, ProcessEntry>): number[] => [...members.keys()].sort((a, b) => a - b);
+const ids = (members: ReadonlyMap<number, ProcessEntry>): number[] =>
+  [...members.keys()].sort((a, b) => a - b);
 const none = new Map<number, ProcessEntry>();
 
 describe('the members of a process tree', () => {
@@ -37,7 +41,12 @@ describe('the members of a process tree', () => {
 
   it('a process stays a member as long as its start time is the same', () => {
     const before = table([300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'then']);
-    const all = table([1, 0, 1], [300, 1, 300, 300, 'then'], [301, 1, 301, 301, 'later'], [302, 300, 9]);
+    const all = table(
+      [1, 0, 1],
+      [300, 1, 300, 300, 'then'],
+      [301, 1, 301, 301, 'later'],
+      [302, 300, 9],
+    );
     assert.deepEqual(ids(belonging(all, [100], new Set([100]), before)), [300, 302]);
   });
 
@@ -60,7 +69,9 @@ describe('a living tree', () => {
   onPosix('a tree that cannot be listed is not gone while a member is alive', async () => {
     const { pid, ppid } = process;
     let listing = table([pid, 1, pid], [ppid, 1, group]);
-    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(listing));
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () =>
+      Promise.resolve(listing),
+    );
     assert.equal(await tree.look(), 1);
     listing = table();
     assert.equal(await tree.look(), 1);
@@ -71,7 +82,9 @@ describe('a living tree', () => {
   });
 
   onPosix('a tree that cannot be listed is gone if no member is alive', async () => {
-    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(table()));
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () =>
+      Promise.resolve(table()),
+    );
     assert.equal(await tree.goneBefore(() => 0), true);
   });
 });

@@ -15,6 +15,7 @@ describe('the nearest command', () => {
     ['git', undefined],
     ['something', undefined],
   ] as const) {
-    it(`the nearest command to ${wanted} is ${nearest}`, () => assert.equal(nearestName(wanted, names), nearest));
+    it(`the nearest command to ${wanted} is ${nearest}`, () =>
+      assert.equal(nearestName(wanted, names), nearest));
   }
 });

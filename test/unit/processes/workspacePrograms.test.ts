@@ -1,6 +1,14 @@
 /** Programs of a launch that lie in the workspace (S1n). Files and links are real. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -32,9 +40,14 @@ describe('programs in the workspace (S1n)', function () {
     return at(file);
   }
 
-  const roots = (folder = at('repo/sub'), home = at('home')): string[] => workspaceRoots([{ folder }], home);
+  const roots = (folder = at('repo/sub'), home = at('home')): string[] =>
+    workspaceRoots([{ folder }], home);
   const found = (command: string, ...entries: string[]): string[] =>
-    programsWithin(roots(), { command, cwd: at('repo/sub'), env: new Map() }, { PATH: entries.join(':') });
+    programsWithin(
+      roots(),
+      { command, cwd: at('repo/sub'), env: new Map() },
+      { PATH: entries.join(':') },
+    );
 
   it('the roots are the outermost repositories of the folders', () => {
     mkdirSync(at('repo/sub/.git'));
@@ -67,7 +80,9 @@ describe('programs in the workspace (S1n)', function () {
 
   it('a program found in the repository has its path', () => {
     program('repo/node_modules/.bin/tool');
-    assert.deepEqual(found('tool', at('repo/node_modules/.bin'), at('bin')), [at('repo/node_modules/.bin/tool')]);
+    assert.deepEqual(found('tool', at('repo/node_modules/.bin'), at('bin')), [
+      at('repo/node_modules/.bin/tool'),
+    ]);
   });
 
   it('links into the repository are followed: of the program, and of a folder of PATH', () => {
@@ -82,7 +97,10 @@ describe('programs in the workspace (S1n)', function () {
   it('a link in the repository has the path of its target, also outside', () => {
     const python = program('bin/python3');
     symlinkSync(python, at('repo/node_modules/.bin/python'));
-    assert.deepEqual(found('python', at('repo/node_modules/.bin')), [at('repo/node_modules/.bin/python'), python]);
+    assert.deepEqual(found('python', at('repo/node_modules/.bin')), [
+      at('repo/node_modules/.bin/python'),
+      python,
+    ]);
   });
 
   it('a named program in the repository has the paths that its command does not show', () => {
@@ -116,9 +134,19 @@ describe('programs in the workspace (S1n)', function () {
     const find = programFinder(roots(), { PATH: at('bin') });
     const launch = { command: 'tool', cwd: repository };
     assert.deepEqual(find({ ...launch, env: new Map() }), []);
-    assert.deepEqual(find({ ...launch, env: new Map([['PATH', { value: path.dirname(tool) }]]) }), [tool]);
-    const named = { ...launch, command: '../repo/node_modules/.bin/tool', env: new Map(), isPersons: true } as const;
-    assert.deepEqual(find({ ...named, command: 'tool', env: new Map([['PATH', { value: path.dirname(tool) }]]) }), []);
+    assert.deepEqual(find({ ...launch, env: new Map([['PATH', { value: path.dirname(tool) }]]) }), [
+      tool,
+    ]);
+    const named = {
+      ...launch,
+      command: '../repo/node_modules/.bin/tool',
+      env: new Map(),
+      isPersons: true,
+    } as const;
+    assert.deepEqual(
+      find({ ...named, command: 'tool', env: new Map([['PATH', { value: path.dirname(tool) }]]) }),
+      [],
+    );
     assert.deepEqual(find(named), [tool], 'a person may name it');
     const envFile = { values: new Map([['PATH', path.dirname(tool)]]) };
     assert.deepEqual(find({ ...launch, env: new Map(), envFile }), [tool]);

@@ -10,6 +10,7 @@ describe('the name of a conversation', () => {
     ['minds-', 'conversation minds-'],
     ['mcp-session:', 'conversation mcp-sess'],
   ] as const) {
-    it(`conversation ${conversation} has the name ${name}`, () => assert.equal(conversationLabel(conversation), name));
+    it(`conversation ${conversation} has the name ${name}`, () =>
+      assert.equal(conversationLabel(conversation), name));
   }
 });

@@ -10,11 +10,15 @@ describe('shortened text', () => {
   });
 });
 
-const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
+const nested = (levels: number): string =>
+  '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
 describe('JSON for people', () => {
   it('JSON for people is short, whatever its size and depth', () => {
-    assert.equal(jsonInBrief({ a: [1, 'b', null, undefined], 'c"': true }, 100), '{"a":[1,"b",null,null],"c\\"":true}');
+    assert.equal(
+      jsonInBrief({ a: [1, 'b', null, undefined], 'c"': true }, 100),
+      '{"a":[1,"b",null,null],"c\\"":true}',
+    );
     assert.equal(jsonInBrief(undefined, 10), 'null');
     assert.ok(jsonInBrief({ ['k'.repeat(1e6)]: 'x'.repeat(1e6) }, 100).length < 250);
     assert.ok(jsonInBrief(JSON.parse(nested(20_000)), 1_000).length < 1_000);

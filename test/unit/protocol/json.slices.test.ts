@@ -118,7 +118,10 @@ describe('JSON in slices', () => {
     for (const [what, text] of Object.entries(wholes)) {
       let slices = 0;
       for (const work = parsedInSlices(text); !work.next().done;) slices += 1;
-      assert.ok(what === 'a long key' || slices >= Math.floor(text.length / 32_768) - 1, `${what}: ${slices} slices`);
+      assert.ok(
+        what === 'a long key' || slices >= Math.floor(text.length / 32_768) - 1,
+        `${what}: ${slices} slices`,
+      );
     }
   });
 });
@@ -129,7 +132,12 @@ describe('JSON that is written in slices', () => {
     numbers: [Array.from({ length: 100_000 }, (_, n) => n / 3), 1],
     'a long text': { a: 'x"\n'.repeat(300_000), b: [1, 'y'.repeat(100_000), {}] },
     'pairs and halves of pairs': [`x${'😀'.repeat(100_000)}`, '\ud83d'.repeat(100_000)],
-    'omitted values': { a: undefined, v: Array.from({ length: 60_000 }, () => 'ab'), b: undefined, c: null },
+    'omitted values': {
+      a: undefined,
+      v: Array.from({ length: 60_000 }, () => 'ab'),
+      b: undefined,
+      c: null,
+    },
     nothing: { a: [], b: {}, c: [[], {}, ''], d: 'z'.repeat(400_000) },
     'many keys': Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`"${n}`, n])),
   };
@@ -140,5 +148,6 @@ describe('JSON that is written in slices', () => {
     });
   }
 
-  it('small values need no slices', () => assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
+  it('small values need no slices', () =>
+    assert.equal(isLarge({ content: [{ type: 'text', text: 'x' }] }), false));
 });

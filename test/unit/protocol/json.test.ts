@@ -1,18 +1,33 @@
 import assert from 'node:assert/strict';
-import { deepestValue, isTooDeep, nestsTooDeep, parseFlattened, parseJson } from '../../../src/core/protocol/json.js';
+import {
+  deepestValue,
+  isTooDeep,
+  nestsTooDeep,
+  parseFlattened,
+  parseJson,
+} from '../../../src/core/protocol/json.js';
 import { threadTime } from '../../support/core/threadTime.js';
 import { collect } from '../../support/heap.js';
 
-const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
+const nested = (levels: number): string =>
+  '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
 describe('JSON from outside (S2)', () => {
   it('JSON may be nested up to the limit, and one more level is too deep', () => {
     const [most, more] = [nested(deepestValue), `[${nested(deepestValue)}]`];
-    for (const text of [most, `{"a":"]]","b":${most.slice(1, -1)}}`, `"${'['.repeat(2 * deepestValue)}"`]) {
+    for (const text of [
+      most,
+      `{"a":"]]","b":${most.slice(1, -1)}}`,
+      `"${'['.repeat(2 * deepestValue)}"`,
+    ]) {
       assert.equal(isTooDeep(JSON.parse(text)), false, text);
       assert.equal(nestsTooDeep(text), false, text);
     }
-    for (const text of [more, `{"a":"]]","b":[[],${most}]}`, ` [[], ${most}, {"a": "\\\\"}, ${'[],'.repeat(300)} 1]`]) {
+    for (const text of [
+      more,
+      `{"a":"]]","b":[[],${most}]}`,
+      ` [[], ${most}, {"a": "\\\\"}, ${'[],'.repeat(300)} 1]`,
+    ]) {
       assert.equal(isTooDeep(JSON.parse(text)), true, text);
       assert.equal(nestsTooDeep(text), true, text);
     }
@@ -43,7 +58,10 @@ describe('JSON from outside (S2)', () => {
       read(text);
       return threadTime() - before;
     };
-    const ratios = Array.from({ length: 9 }, () => taken(parseFlattened) / taken((json) => JSON.parse(json)));
+    const ratios = Array.from(
+      { length: 9 },
+      () => taken(parseFlattened) / taken((json) => JSON.parse(json)),
+    );
     const median = ratios.sort((a, b) => a - b)[4] ?? NaN;
     assert.ok(median < 1.5, `${median.toFixed(2)} × parsing`);
   });

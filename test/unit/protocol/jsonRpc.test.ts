@@ -30,8 +30,16 @@ describe('JSON-RPC messages', () => {
       method: 'x',
       params: { b: 1 },
     });
-    assert.deepEqual(parsed({ jsonrpc: '2.0', method: 'n' }), { kind: 'notification', method: 'n', params: undefined });
-    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: {} }), { kind: 'response', id: 7, result: {} });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', method: 'n' }), {
+      kind: 'notification',
+      method: 'n',
+      params: undefined,
+    });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: {} }), {
+      kind: 'response',
+      id: 7,
+      result: {},
+    });
     assert.deepEqual(parsed({ jsonrpc: '2.0', id: null, error: { code: 1, message: '' } }), {
       kind: 'response',
       id: null,
@@ -64,14 +72,24 @@ describe('JSON-RPC messages', () => {
       method: 'x',
       params: undefined,
     });
-    const params = { name: 'a', arguments: null, cursor: null, _meta: { progressToken: null, own: null } };
-    const read = parsed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as { params: unknown };
+    const params = {
+      name: 'a',
+      arguments: null,
+      cursor: null,
+      _meta: { progressToken: null, own: null },
+    };
+    const read = parsed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as {
+      params: unknown;
+    };
     assert.deepEqual(read.params, { name: 'a', _meta: { own: null } });
-    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, method: null, result: { action: 'decline', content: null } }), {
-      kind: 'response',
-      id: 7,
-      result: { action: 'decline' },
-    });
+    assert.deepEqual(
+      parsed({ jsonrpc: '2.0', id: 7, method: null, result: { action: 'decline', content: null } }),
+      {
+        kind: 'response',
+        id: 7,
+        result: { action: 'decline' },
+      },
+    );
   });
 
   it('a batch is read entry by entry', () => {
@@ -84,7 +102,8 @@ describe('JSON-RPC messages', () => {
   });
 
   it('a batch of more than 500 messages is refused, because one turn would handle all of them (S2)', () => {
-    const batch = (count: number) => parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
+    const batch = (count: number) =>
+      parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     assert.equal(batch(500).kind, 'batch');
     assert.deepEqual(batch(501), {
@@ -106,7 +125,10 @@ describe('JSON-RPC messages', () => {
   });
 
   it('messages are written as JSON-RPC', () => {
-    assert.equal(resultMessage('a"b', '{"x":1}'), '{"jsonrpc":"2.0","id":"a\\"b","result":{"x":1}}');
+    assert.equal(
+      resultMessage('a"b', '{"x":1}'),
+      '{"jsonrpc":"2.0","id":"a\\"b","result":{"x":1}}',
+    );
     assert.equal(
       errorMessage(null, { code: -1, message: 'm', data: [1] }),
       '{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m","data":[1]}}',
@@ -157,7 +179,11 @@ describe('JSON-RPC messages of servers', () => {
       { jsonrpc: '2.0', id: 'x', result: { a: 1 } },
     ],
     [
-      { jsonrpc: '2.0', id: 6, result: { tools: null, nextCursor: null, isError: null, ttl: null } },
+      {
+        jsonrpc: '2.0',
+        id: 6,
+        result: { tools: null, nextCursor: null, isError: null, ttl: null },
+      },
       { jsonrpc: '2.0', id: 6, result: { tools: [], ttl: null } },
     ],
     [
@@ -190,7 +216,11 @@ describe('JSON-RPC messages of servers', () => {
     ],
     [
       { jsonrpc: '2.0', id: 5, result: [1] },
-      { jsonrpc: '2.0', id: 5, error: { code: -32603, message: 'The answer has a result that is not an object: [1]' } },
+      {
+        jsonrpc: '2.0',
+        id: 5,
+        error: { code: -32603, message: 'The answer has a result that is not an object: [1]' },
+      },
     ],
   ];
   for (const [wrote, message] of right) {
@@ -210,7 +240,8 @@ describe('JSON-RPC messages of servers', () => {
   });
 
   it('more than 500 messages in one text are refused, because one turn would handle all of them (S2)', () => {
-    const many = (count: number): unknown[] => Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
+    const many = (count: number): unknown[] =>
+      Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
     assert.equal(readMessages(many(500))?.length, 500);
     assert.equal(readMessages(many(501)), undefined);
   });

@@ -1,9 +1,15 @@
 /** Rule X8: parameters that a tool mirrors in headers. */
 import assert from 'node:assert/strict';
-import { fromHeader, mirroredParams, mirrorMismatch, toHeader } from '../../../src/core/protocol/mirroredParams.js';
+import {
+  fromHeader,
+  mirroredParams,
+  mirrorMismatch,
+  toHeader,
+} from '../../../src/core/protocol/mirroredParams.js';
 
 const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': header });
-const of = (properties: object, more: object = {}): unknown => mirroredParams({ type: 'object', properties, ...more });
+const of = (properties: object, more: object = {}): unknown =>
+  mirroredParams({ type: 'object', properties, ...more });
 
 describe('mirrored parameters (X8)', () => {
   it('mirrored parameters are found below properties only', () => {
@@ -43,11 +49,17 @@ describe('mirrored parameters (X8)', () => {
     assert.equal(wrong({ region: 'north' }, region), undefined);
     assert.equal(wrong({ region: 'größe' }, { 'mcp-param-region': toHeader('größe') }), undefined);
     for (const damaged of ['=?base64?bm9ydGg?=', '=?base64?bm9y!!dGg=?='])
-      assert.match(wrong({ region: 'north' }, { 'mcp-param-region': damaged }) ?? '', /Mcp-Param-Region/);
+      assert.match(
+        wrong({ region: 'north' }, { 'mcp-param-region': damaged }) ?? '',
+        /Mcp-Param-Region/,
+      );
     assert.equal(wrong({ region: null }, {}), undefined);
     assert.equal(wrong(undefined, {}), undefined);
     assert.equal(wrong({ deep: { shard: 42 } }, { 'mcp-param-shard': '42.0' }), undefined);
-    assert.match(wrong({ deep: { shard: 0 } }, { 'mcp-param-shard': '' }) ?? '', /Mcp-Param-Shard does not match/);
+    assert.match(
+      wrong({ deep: { shard: 0 } }, { 'mcp-param-shard': '' }) ?? '',
+      /Mcp-Param-Shard does not match/,
+    );
     assert.match(wrong({ region: 'north' }, {}) ?? '', /Mcp-Param-Region is missing/);
     assert.match(wrong({ region: 'south' }, region) ?? '', /Mcp-Param-Region does not match/);
     assert.match(wrong({}, region) ?? '', /Mcp-Param-Region does not match/);
@@ -55,7 +67,15 @@ describe('mirrored parameters (X8)', () => {
   });
 
   it('mirrored parameters survive their encoding in a header', () => {
-    for (const value of ['', 'plain', 'größe', ' padded ', 'two\nlines', '=?base64?literal?=', '=?base64?YQ==?=']) {
+    for (const value of [
+      '',
+      'plain',
+      'größe',
+      ' padded ',
+      'two\nlines',
+      '=?base64?literal?=',
+      '=?base64?YQ==?=',
+    ]) {
       assert.equal(fromHeader(toHeader(value)), value);
     }
   });

@@ -25,17 +25,34 @@ import {
 } from '../../../src/core/protocol/shapes.js';
 
 const odd = fc.oneof(
-  fc.constantFrom(null, true, 0, 2, -1, '', 'true', '48x48', '2025-02-31T00:00:00Z', '2025-02-28T00:00:00Z', [], {}),
+  fc.constantFrom(
+    null,
+    true,
+    0,
+    2,
+    -1,
+    '',
+    'true',
+    '48x48',
+    '2025-02-31T00:00:00Z',
+    '2025-02-28T00:00:00Z',
+    [],
+    {},
+  ),
   fc.jsonValue({ maxDepth: 2 }),
 ) as fc.Arbitrary<unknown>;
-const maybe = (...right: unknown[]): fc.Arbitrary<unknown> => fc.oneof(odd, fc.constantFrom(...right));
+const maybe = (...right: unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof(odd, fc.constantFrom(...right));
 const record = (
   optional: Record<string, fc.Arbitrary<unknown>>,
   required: Record<string, fc.Arbitrary<unknown>> = {},
 ): fc.Arbitrary<Record<string, unknown>> =>
   fc.record({ ...optional, ...required }, { requiredKeys: Object.keys(required) });
 const listOf = (entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 3, arbitrary: fc.array(fc.oneof(odd, entry), { maxLength: 3 }) }, { weight: 1, arbitrary: odd });
+  fc.oneof(
+    { weight: 3, arbitrary: fc.array(fc.oneof(odd, entry), { maxLength: 3 }) },
+    { weight: 1, arbitrary: odd },
+  );
 const orOdd = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 3, arbitrary: value }, { weight: 1, arbitrary: odd });
 
@@ -43,7 +60,9 @@ const text = maybe('x');
 const flag = maybe(true, false);
 const meta = maybe({ a: null });
 const icon = record({ src: text, mimeType: text, sizes: listOf(text), theme: maybe('dark') });
-const annotations = orOdd(record({ audience: listOf(maybe('user')), priority: odd, lastModified: odd }));
+const annotations = orOdd(
+  record({ audience: listOf(maybe('user')), priority: odd, lastModified: odd }),
+);
 const shown = { title: text, description: text, icons: listOf(icon), _meta: meta };
 const hints = record({
   title: text,
@@ -55,7 +74,11 @@ const hints = record({
 const name = fc.constant('n');
 const schema = fc.constant({ type: 'object' });
 const tool = record(
-  { ...shown, annotations: orOdd(hints), execution: orOdd(record({ taskSupport: maybe('optional') })) },
+  {
+    ...shown,
+    annotations: orOdd(hints),
+    execution: orOdd(record({ taskSupport: maybe('optional') })),
+  },
   { name, inputSchema: schema },
 );
 // The list takes only prompts with named arguments.
@@ -67,8 +90,16 @@ const template = record(described, { name, uriTemplate: fc.constant('a:{b}') });
 
 const kinds = {
   tool: [tool, rightTool, (each: unknown) => ListToolsResultSchema.safeParse({ tools: [each] })],
-  prompt: [prompt, rightPrompt, (each: unknown) => ListPromptsResultSchema.safeParse({ prompts: [each] })],
-  resource: [resource, rightResource, (each: unknown) => ListResourcesResultSchema.safeParse({ resources: [each] })],
+  prompt: [
+    prompt,
+    rightPrompt,
+    (each: unknown) => ListPromptsResultSchema.safeParse({ prompts: [each] }),
+  ],
+  resource: [
+    resource,
+    rightResource,
+    (each: unknown) => ListResourcesResultSchema.safeParse({ resources: [each] }),
+  ],
   template: [
     template,
     rightTemplate,
@@ -77,7 +108,8 @@ const kinds = {
 } as const;
 
 const hasOddTitle = ({ arguments: given }: Record<string, unknown>): boolean =>
-  Array.isArray(given) && given.some(({ title = '' }: { title?: unknown }) => typeof title !== 'string');
+  Array.isArray(given) &&
+  given.some(({ title = '' }: { title?: unknown }) => typeof title !== 'string');
 
 describe('entries of lists with fields that do not fit (X3)', () => {
   for (const [kind, [entries, right, parse]] of Object.entries(kinds)) {
@@ -102,8 +134,17 @@ describe('entries of lists with fields that do not fit (X3)', () => {
   it('a field that does not fit costs only that field', () => {
     const read = rightTool({
       name: 'a',
-      inputSchema: { type: 'object', properties: { x: { type: 'string', description: null, default: null } } },
-      annotations: { title: 'A', readOnlyHint: null, destructiveHint: 'true', idempotentHint: true, more: 1 },
+      inputSchema: {
+        type: 'object',
+        properties: { x: { type: 'string', description: null, default: null } },
+      },
+      annotations: {
+        title: 'A',
+        readOnlyHint: null,
+        destructiveHint: 'true',
+        idempotentHint: true,
+        more: 1,
+      },
       icons: [{ src: 'i', sizes: '48x48' }, { src: 5 }, null],
       more: null,
     });
@@ -122,14 +163,27 @@ describe('entries of lists with fields that do not fit (X3)', () => {
     const schemaOf = (part: object, values: unknown) =>
       ({ type: 'object', properties: { x: part, y: { enum: values, examples: values } } }) as const;
     for (const key of ['inputSchema', 'outputSchema'] as const) {
-      const given = { name: 'a', inputSchema: { type: 'object' as const }, [key]: schemaOf(x, [null]) };
+      const given = {
+        name: 'a',
+        inputSchema: { type: 'object' as const },
+        [key]: schemaOf(x, [null]),
+      };
       assert.deepEqual(rightTool(given)[key], schemaOf(read, [null]));
     }
   });
 
   it('maps and lists of schemas may be null or empty ones of the other kind', () => {
-    const inputSchema = { type: 'object', properties: [], required: {}, $defs: null, additionalProperties: null };
-    assert.deepEqual(rightTool({ name: 'a', inputSchema }), { name: 'a', inputSchema: { type: 'object' } });
+    const inputSchema = {
+      type: 'object',
+      properties: [],
+      required: {},
+      $defs: null,
+      additionalProperties: null,
+    };
+    assert.deepEqual(rightTool({ name: 'a', inputSchema }), {
+      name: 'a',
+      inputSchema: { type: 'object' },
+    });
   });
 });
 
@@ -146,13 +200,22 @@ describe('results and parameters with null (X3)', () => {
     odd,
   );
   const relatedTask = (value: unknown) => ({ 'io.modelcontextprotocol/related-task': value });
-  const oddMeta = fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 }), { progressToken: 0.5 });
+  const oddMeta = fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 }), {
+    progressToken: 0.5,
+  });
   const metaOfResult = fc.oneof(meta, oddMeta);
-  const message = record({ role: maybe('user'), content: fc.oneof(part, fc.array(part, { maxLength: 3 })) });
+  const message = record({
+    role: maybe('user'),
+    content: fc.oneof(part, fc.array(part, { maxLength: 3 })),
+  });
   const read = (result: Record<string, unknown>) => rightResult(presentResult(result));
 
   it('a result of a tool is read by the schema of the SDK', () => {
-    const results = record({ isError: flag, _meta: metaOfResult, content: fc.array(part, { maxLength: 3 }) });
+    const results = record({
+      isError: flag,
+      _meta: metaOfResult,
+      content: fc.array(part, { maxLength: 3 }),
+    });
     fc.assert(
       fc.property(results, (result) => {
         const { success } = CallToolResultSchema.safeParse(read({ data: 1, ...result }));
@@ -163,7 +226,10 @@ describe('results and parameters with null (X3)', () => {
   });
 
   it('messages of a prompt, contents of a resource and completions are read by the schema of the SDK', () => {
-    const messages = fc.oneof(fc.array(fc.oneof(message, odd), { maxLength: 3 }), fc.constant(null));
+    const messages = fc.oneof(
+      fc.array(fc.oneof(message, odd), { maxLength: 3 }),
+      fc.constant(null),
+    );
     const completion = fc.oneof(odd, record({ values: listOf(text), total: odd, hasMore: flag }));
     const results = fc.oneof(
       record({ description: odd, _meta: metaOfResult }, { messages }).map(
@@ -177,19 +243,28 @@ describe('results and parameters with null (X3)', () => {
     fc.assert(
       fc.property(results, ([parser, result]) => {
         const right = read(result);
-        assert.ok(parser.safeParse(right).success, `${JSON.stringify(result)} became ${JSON.stringify(right)}`);
+        assert.ok(
+          parser.safeParse(right).success,
+          `${JSON.stringify(result)} became ${JSON.stringify(right)}`,
+        );
         assert.equal(read(right), right);
       }),
       { numRuns: 500 },
     );
-    assert.deepEqual(read({ completion: { values: ['a', null, 5], total: 1.5 } }), { completion: { values: ['a'] } });
+    assert.deepEqual(read({ completion: { values: ['a', null, 5], total: 1.5 } }), {
+      completion: { values: ['a'] },
+    });
   });
 
   it('a message of a prompt with a list becomes one message for each right block of it', () => {
     const [a, b] = ['a', 'b'].map((each) => ({ type: 'text', text: each }));
     const messages = [
       { role: 'user', content: a },
-      { role: 'assistant', content: [a, { type: 'text' }, null, [a], { type: 'video' }, b], more: 1 },
+      {
+        role: 'assistant',
+        content: [a, { type: 'text' }, null, [a], { type: 'video' }, b],
+        more: 1,
+      },
       { role: 'user', content: [] },
       { role: 'nobody', content: [a] },
       { role: 'user', content: b },
@@ -203,7 +278,10 @@ describe('results and parameters with null (X3)', () => {
     assert.ok(GetPromptResultSchema.safeParse(read({ messages })).success);
     assert.deepEqual(read({ messages }), { messages: right });
     assert.deepEqual(lostParts({ messages }), [
-      ...[{ type: 'text' }, [a], { type: 'video' }].map((content) => ({ role: 'assistant', content })),
+      ...[{ type: 'text' }, [a], { type: 'video' }].map((content) => ({
+        role: 'assistant',
+        content,
+      })),
       { role: 'nobody', content: a },
     ]);
     const same = { messages: right };
@@ -225,10 +303,15 @@ describe('results and parameters with null (X3)', () => {
         stopSequences: listOf(text),
         includeContext: maybe('none'),
         metadata: odd,
-        modelPreferences: orOdd(record({ hints: listOf(record({ name: text })), costPriority: odd })),
+        modelPreferences: orOdd(
+          record({ hints: listOf(record({ name: text })), costPriority: odd }),
+        ),
         toolChoice: orOdd(record({ mode: maybe('auto') })),
       },
-      { maxTokens: fc.constant(5), messages: fc.array(record({ role: maybe('user'), content: part })) },
+      {
+        maxTokens: fc.constant(5),
+        messages: fc.array(record({ role: maybe('user'), content: part })),
+      },
     );
     const bounds = {
       title: text,
@@ -239,16 +322,26 @@ describe('results and parameters with null (X3)', () => {
       minItems: odd,
       format: text,
     };
-    const fields = ['string', 'number', 'integer', 'boolean'].map((each) => record(bounds, type(each)));
+    const fields = ['string', 'number', 'integer', 'boolean'].map((each) =>
+      record(bounds, type(each)),
+    );
     const choices = { items: fc.constant({ type: 'string', enum: ['a'] }) };
-    const choice = record({ ...bounds, enumNames: listOf(text) }, { ...type('string'), enum: fc.constant(['a']) });
+    const choice = record(
+      { ...bounds, enumNames: listOf(text) },
+      { ...type('string'), enum: fc.constant(['a']) },
+    );
     const properties = fc.dictionary(
       fc.constantFrom('a', 'b'),
       fc.oneof(...fields, choice, record(bounds, { ...type('array'), ...choices })),
     );
-    const requestedSchema = record({ required: fc.constantFrom(null, ['a', null]) }, { ...type('object'), properties });
+    const requestedSchema = record(
+      { required: fc.constantFrom(null, ['a', null]) },
+      { ...type('object'), properties },
+    );
     const messages = fc.oneof(
-      sampling.map((each) => ['sampling/createMessage', CreateMessageRequestParamsSchema, each] as const),
+      sampling.map(
+        (each) => ['sampling/createMessage', CreateMessageRequestParamsSchema, each] as const,
+      ),
       record({ mode: fc.constant(null) }, { message: name, requestedSchema }).map(
         (each) => ['elicitation/create', ElicitRequestFormParamsSchema, each] as const,
       ),
@@ -260,7 +353,10 @@ describe('results and parameters with null (X3)', () => {
       fc.property(messages, ([method, parser, params]) => {
         const right = presentParams(method, params);
         const { success, error } = parser.safeParse(right);
-        assert.ok(success, `${JSON.stringify(params)} became ${JSON.stringify(right)}: ${error?.message ?? ''}`);
+        assert.ok(
+          success,
+          `${JSON.stringify(params)} became ${JSON.stringify(right)}: ${error?.message ?? ''}`,
+        );
         assert.equal(presentParams(method, right), right);
         if (method === 'notifications/message') assert.ok('data' in right);
       }),
@@ -285,13 +381,23 @@ describe('results and parameters with null (X3)', () => {
       name: 'a',
       arguments: { y: 'z' },
     });
-    const messages = [{ role: 'user', content: { type: 'text', text: 'x', annotations: null } }, null];
+    const messages = [
+      { role: 'user', content: { type: 'text', text: 'x', annotations: null } },
+      null,
+    ];
     const modelPreferences = { hints: [{ name: null }, null], costPriority: null };
-    assert.deepEqual(presentParams('sampling/createMessage', { messages, modelPreferences, systemPrompt: null }), {
-      messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
-      modelPreferences: { hints: [{}] },
-    });
-    const requestedSchema = { type: 'object', properties: { a: { type: 'string', title: null } }, required: null };
+    assert.deepEqual(
+      presentParams('sampling/createMessage', { messages, modelPreferences, systemPrompt: null }),
+      {
+        messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
+        modelPreferences: { hints: [{}] },
+      },
+    );
+    const requestedSchema = {
+      type: 'object',
+      properties: { a: { type: 'string', title: null } },
+      required: null,
+    };
     assert.deepEqual(presentParams('elicitation/create', { message: 'm', requestedSchema }), {
       message: 'm',
       requestedSchema: { type: 'object', properties: { a: { type: 'string' } } },

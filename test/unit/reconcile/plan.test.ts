@@ -14,7 +14,10 @@ import {
 
 function server(entry: string): ConfiguredServer {
   const text = `version: 1\nservers:\n  a: { transport: stdio, ${entry} }\n`;
-  const parsed = parseMindsFile({ file: '/ws/f', folder: '/ws', text }, { env: {}, directoryExists: () => true });
+  const parsed = parseMindsFile(
+    { file: '/ws/f', folder: '/ws', text },
+    { env: {}, directoryExists: () => true },
+  );
   const [first] = parsed.kind === 'accepted' ? parsed.servers : [];
   assert.ok(first);
   return first;
@@ -30,7 +33,14 @@ const idle: Running = { serving: undefined, starting: undefined, stopped: undefi
 const old = definition('command: old');
 
 describe('plan with approvals (S1)', () => {
-  const rows: [string, ConfiguredServer | undefined, Partial<Running>, boolean, boolean, Step['kind']][] = [
+  const rows: [
+    string,
+    ConfiguredServer | undefined,
+    Partial<Running>,
+    boolean,
+    boolean,
+    Step['kind'],
+  ][] = [
     ['a new server that may start', server('command: new'), {}, true, true, 'start'],
     [
       'a wrong entry that is switched off',
@@ -41,8 +51,22 @@ describe('plan with approvals (S1)', () => {
       'withdraw',
     ],
     ['a new server that may not', server('command: new'), {}, false, true, 'hold'],
-    ['a changed server that may not', server('command: new'), { serving: old }, false, true, 'hold'],
-    ['a changed server while the old one starts', server('command: new'), { starting: old }, false, true, 'hold'],
+    [
+      'a changed server that may not',
+      server('command: new'),
+      { serving: old },
+      false,
+      true,
+      'hold',
+    ],
+    [
+      'a changed server while the old one starts',
+      server('command: new'),
+      { starting: old },
+      false,
+      true,
+      'hold',
+    ],
     [
       'a filter of a server that may run',
       server('command: old, tools: { whitelist: [x] }'),
@@ -51,9 +75,30 @@ describe('plan with approvals (S1)', () => {
       true,
       'recurate',
     ],
-    ['the same launch that may no longer run', server('command: old'), { serving: old }, false, false, 'revoke'],
-    ['neither the new nor the old may run', server('command: new'), { serving: old }, false, false, 'revoke'],
-    ['the new may run, the old no longer', server('command: new'), { serving: old }, true, false, 'start'],
+    [
+      'the same launch that may no longer run',
+      server('command: old'),
+      { serving: old },
+      false,
+      false,
+      'revoke',
+    ],
+    [
+      'neither the new nor the old may run',
+      server('command: new'),
+      { serving: old },
+      false,
+      false,
+      'revoke',
+    ],
+    [
+      'the new may run, the old no longer',
+      server('command: new'),
+      { serving: old },
+      true,
+      false,
+      'start',
+    ],
     ['an entry with an error', server('command: 1'), { serving: old }, true, true, 'keepPrevious'],
     [
       'an entry with an error, the old may no longer run',
@@ -73,7 +118,14 @@ describe('plan with approvals (S1)', () => {
     ],
     ['a removed server', undefined, { serving: old }, false, false, 'withdraw'],
     ['a stopped server', server('command: old'), { stopped: old }, false, true, 'none'],
-    ['a stopped server with another launch', server('command: new'), { stopped: old }, true, true, 'start'],
+    [
+      'a stopped server with another launch',
+      server('command: new'),
+      { stopped: old },
+      true,
+      true,
+      'start',
+    ],
     [
       'a stopped server with another filter',
       server('command: old, tools: { whitelist: [x] }'),
@@ -86,7 +138,11 @@ describe('plan with approvals (S1)', () => {
   ];
   for (const [what, wanted, running, mayWanted, mayServing, kind] of rows) {
     it(`${what}: ${kind}`, () => {
-      const step = planStep(wanted, { ...idle, ...running }, { wanted: mayWanted, serving: mayServing });
+      const step = planStep(
+        wanted,
+        { ...idle, ...running },
+        { wanted: mayWanted, serving: mayServing },
+      );
       assert.equal(step.kind, kind);
     });
   }
@@ -98,7 +154,11 @@ describe('approvals and starts (S1, R3)', () => {
     of.launchHash === old.launchHash
       ? { kind: 'approved' }
       : { kind: 'pending', launch: { server: 'a', source: '/ws/f', parts: [], fingerprint: 'f' } };
-  const [wrong, pending, off] = [server('command: 1'), server('command: new'), server('command: new, enabled: false')];
+  const [wrong, pending, off] = [
+    server('command: 1'),
+    server('command: new'),
+    server('command: new, enabled: false'),
+  ];
 
   it('a start by a person starts the definition of the file, or the serving one if the file is wrong or waits', () => {
     const started = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition): unknown =>
@@ -112,8 +172,11 @@ describe('approvals and starts (S1, R3)', () => {
   });
 
   it('a definition that is not going to start needs no question', () => {
-    const asked = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition, stopped = false): string =>
-      approvalOf({ judge, wanted, serving }, stopped).kind;
+    const asked = (
+      wanted: ConfiguredServer | undefined,
+      serving?: ServerDefinition,
+      stopped = false,
+    ): string => approvalOf({ judge, wanted, serving }, stopped).kind;
     assert.equal(asked(pending), 'pending');
     assert.equal(asked(pending, undefined, true), 'notAsked');
     assert.equal(asked(off), 'notAsked');
@@ -123,7 +186,12 @@ describe('approvals and starts (S1, R3)', () => {
   });
 
   it('a definition diverges if launch or filters differ, or the entry is wrong', () => {
-    const rows = ['command: old', 'command: new', 'command: old, tools: { whitelist: [x] }', 'command: 1'];
+    const rows = [
+      'command: old',
+      'command: new',
+      'command: old, tools: { whitelist: [x] }',
+      'command: 1',
+    ];
     assert.deepEqual(
       rows.map((entry) => diverges(server(entry), old)),
       [false, true, true, true],

@@ -38,7 +38,8 @@ describe('the conversations that had an instance (P9, X4)', () => {
 
   it('a stored value of another form counts for nothing', () => {
     for (const known of [null, [], 'text', { a: '9', b: null, c: { d1: 1, d2: {} }, d: 2 }]) {
-      for (const server of ['a', 'b', 'c', 'd']) assert.equal(open(known).expectsMore(server), false);
+      for (const server of ['a', 'b', 'c', 'd'])
+        assert.equal(open(known).expectsMore(server), false);
     }
   });
 
@@ -47,7 +48,8 @@ describe('the conversations that had an instance (P9, X4)', () => {
     known.of('first').set('d', '');
     for (let server = 0; server < 199; server++) known.of(`s${server}`).set('d', '');
     assert.deepEqual(Object.keys(stored as object).slice(0, 2), ['first', 's0']);
-    for (let conversation = 0; conversation < 200; conversation++) known.of('s0').set(`n${conversation}`, '');
+    for (let conversation = 0; conversation < 200; conversation++)
+      known.of('s0').set(`n${conversation}`, '');
     assert.deepEqual([known.of('s0').get('d'), known.of('s0').get('n0')], [undefined, '']);
   });
 });

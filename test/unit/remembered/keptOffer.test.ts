@@ -1,4 +1,7 @@
-/** A kept list is checked like a server's own, because another program may have changed the file (P8, S2). */
+/**
+ * A kept list is checked like a server's own, because another program may have changed the file
+ * (P8, S2).
+ */
 import assert from 'node:assert/strict';
 import { keptText, readKept } from '../../../src/core/remembered/keptOffer.js';
 import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js';
@@ -14,21 +17,31 @@ const offer: RememberedOffer = {
 };
 const text = JSON.stringify({ version: 1, ...offer });
 const asItIs = (said: string): string => said;
-const changed = (fields: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...fields });
+const changed = (fields: object): string =>
+  JSON.stringify({ ...(JSON.parse(text) as object), ...fields });
 /** The text of an offer with this deep value in place of `capabilities`. */
 const nested = (depth: number): string =>
-  changed({ capabilities: { x: 7 } }).replace('{"x":7}', `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+  changed({ capabilities: { x: 7 } }).replace(
+    '{"x":7}',
+    `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+  );
 
 describe('a kept offer', () => {
   it('a kept offer is read as it was written, in either era', () => {
     assert.deepEqual(readKept(text), offer);
-    assert.deepEqual(readKept(changed({ protocolVersion: '2026-07-28' })), { ...offer, protocolVersion: '2026-07-28' });
+    assert.deepEqual(readKept(changed({ protocolVersion: '2026-07-28' })), {
+      ...offer,
+      protocolVersion: '2026-07-28',
+    });
   });
 
   const lists: RememberedOffer = {
     ...offer,
     listing: {
-      tools: Array.from({ length: 3 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' as const } })),
+      tools: Array.from({ length: 3 }, (_, at) => ({
+        name: `t${at}`,
+        inputSchema: { type: 'object' as const },
+      })),
       malformed: [],
       prompts: { prompts: [{ name: 'p' }], malformed: [], failure: 'The rest did not come.' },
       resources: undefined,
@@ -55,7 +68,10 @@ describe('a kept offer', () => {
       description: 'x'.repeat(length),
       inputSchema: { type: 'object' },
     });
-    const many = { ...offer, listing: { tools: Array.from({ length: 30 }, () => tool(100_000)), malformed: [] } };
+    const many = {
+      ...offer,
+      listing: { tools: Array.from({ length: 30 }, () => tool(100_000)), malformed: [] },
+    };
     let inOneTurn = 0;
     let most = 0;
     const look = (said: string): string => {
@@ -65,7 +81,10 @@ describe('a kept offer', () => {
     };
     assert.ok(((await keptText(many, look)) ?? '').length > 3_000_000);
     assert.ok(most < 400_000, `${most} characters in one turn`);
-    assert.equal(await keptText({ ...offer, listing: { tools: [tool(300_000)], malformed: [] } }, look), undefined);
+    assert.equal(
+      await keptText({ ...offer, listing: { tools: [tool(300_000)], malformed: [] } }, look),
+      undefined,
+    );
   });
 
   for (const [what, wrong] of [
@@ -78,7 +97,10 @@ describe('a kept offer', () => {
     ['a list that is no list', changed({ listing: { tools: {}, malformed: [] } })],
     ['a value that is deeper than any message may be', nested(300)],
     ['a value that is deeper than the stack', nested(200_000)],
-    ['more lists than anybody has use for', changed({ x: 7 }).replace('"x":7', `"x":[${'[],'.repeat(2_000_001)}[]]`)],
+    [
+      'more lists than anybody has use for',
+      changed({ x: 7 }).replace('"x":7', `"x":[${'[],'.repeat(2_000_001)}[]]`),
+    ],
     ['JSON that ends before its end', text.slice(0, -1)],
     ['a list in place of everything', `[${text}]`],
   ] as const) {
@@ -87,7 +109,9 @@ describe('a kept offer', () => {
 
   it('a kept offer is cut like a server’s own', () => {
     const long = 'x'.repeat(1_000_000);
-    const read = readKept(changed({ serverInfo: { name: long, version: long, title: long }, instructions: long }));
+    const read = readKept(
+      changed({ serverInfo: { name: long, version: long, title: long }, instructions: long }),
+    );
     assert.ok(read && JSON.stringify(read).length < 100_000);
   });
 

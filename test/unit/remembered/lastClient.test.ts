@@ -16,7 +16,12 @@ describe('the last client as the expected one (G4, L4)', () => {
 
   it('predicts the usual capabilities until the first connection', () => {
     const editor = client();
-    assert.deepEqual(Object.keys(editor.expected().capabilities), ['roots', 'sampling', 'elicitation', 'extensions']);
+    assert.deepEqual(Object.keys(editor.expected().capabilities), [
+      'roots',
+      'sampling',
+      'elicitation',
+      'extensions',
+    ]);
     assert.deepEqual(editor.expected().roots(), roots());
     editor.note({ roots: {} });
     assert.deepEqual(client().expected().capabilities, { roots: {} });

@@ -77,7 +77,11 @@ describe('files of remembered lists (P8)', () => {
 
   it('a list that is too long is not kept', async () => {
     const files = await open();
-    files.remember(launch(1), { ...offer('a'), instructions: 'x'.repeat(4 * 1024 * 1024) }, nothingSecret);
+    files.remember(
+      launch(1),
+      { ...offer('a'), instructions: 'x'.repeat(4 * 1024 * 1024) },
+      nothingSecret,
+    );
     files.remember(launch(2), offer('a'), nothingSecret);
     await files.settled();
     assert.deepEqual(readdirSync(folder), [`${launch(2)}.json`]);
@@ -117,16 +121,19 @@ describe('files of remembered lists (P8)', () => {
     assert.deepEqual(failures, []);
   });
 
-  posixIt('It has no devices and no pipes of that kind.')('are not read where they never end', async () => {
-    mkdirSync(folder, { recursive: true });
-    symlinkSync('/dev/zero', fileOf(1));
-    execFileSync('mkfifo', [fileOf(2)]);
-    const files = await open();
-    assert.deepEqual([namesIn(files, 1), namesIn(files, 2)], [undefined, undefined]);
-    for (const n of [1, 2]) files.remember(launch(n), offer('ours'), nothingSecret);
-    await files.settled();
-    for (const n of [1, 2]) assert.ok(lstatSync(fileOf(n)).isFile());
-  });
+  posixIt('It has no devices and no pipes of that kind.')(
+    'are not read where they never end',
+    async () => {
+      mkdirSync(folder, { recursive: true });
+      symlinkSync('/dev/zero', fileOf(1));
+      execFileSync('mkfifo', [fileOf(2)]);
+      const files = await open();
+      assert.deepEqual([namesIn(files, 1), namesIn(files, 2)], [undefined, undefined]);
+      for (const n of [1, 2]) files.remember(launch(n), offer('ours'), nothingSecret);
+      await files.settled();
+      for (const n of [1, 2]) assert.ok(lstatSync(fileOf(n)).isFile());
+    },
+  );
 
   it('the number of files is bounded, and the oldest go', async () => {
     mkdirSync(folder, { recursive: true });

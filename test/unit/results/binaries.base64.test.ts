@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
-import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/binaries.js';
+import {
+  canonical,
+  decoded,
+  decodedSize,
+  splitDataUrl,
+} from '../../../src/core/results/binaries.js';
 
 function read(text: string): string | { unreadable: string } {
   const bytes = atOnce(decoded(text));
@@ -30,7 +35,9 @@ describe('results: base64', () => {
     const text = bytes.toString('base64');
     assert.equal(read(text), bytes.toString('latin1'));
     assert.equal(read(text.replace(/.{76}/g, '$&\r\n')), bytes.toString('latin1'));
-    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), { unreadable: 'its data is not base64' });
+    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), {
+      unreadable: 'its data is not base64',
+    });
     assert.equal(decodedSize(text), bytes.length);
   });
 

@@ -8,9 +8,21 @@ const url = 'data:image/png;base64,aGVsbG8=';
 describe('data URLs in results (V1)', () => {
   for (const [what, given, gives] of [
     ['an image', { content: [{ ...png, data: url }] }, { content: [png] }],
-    ['an image whose type only the URL says', { content: [{ type: 'image', data: url }] }, { content: [png] }],
-    ['a declared type stays', { content: [{ ...png, data: 'DATA:image/webp;base64,aGVsbG8=' }] }, { content: [png] }],
-    ['a forgotten mark', { content: [{ ...png, data: 'data:image/png,aGVsbG8=' }] }, { content: [png] }],
+    [
+      'an image whose type only the URL says',
+      { content: [{ type: 'image', data: url }] },
+      { content: [png] },
+    ],
+    [
+      'a declared type stays',
+      { content: [{ ...png, data: 'DATA:image/webp;base64,aGVsbG8=' }] },
+      { content: [png] },
+    ],
+    [
+      'a forgotten mark',
+      { content: [{ ...png, data: 'data:image/png,aGVsbG8=' }] },
+      { content: [png] },
+    ],
     [
       'percent-encoded text',
       { content: [{ type: 'image', data: 'data:image/svg+xml;utf8,%3Csvg%3E' }] },
@@ -18,13 +30,20 @@ describe('data URLs in results (V1)', () => {
     ],
     [
       'audio',
-      { content: [{ type: 'audio', data: 'data:;base64,AA==', mimeType: 'audio/wav' }], isError: true },
+      {
+        content: [{ type: 'audio', data: 'data:;base64,AA==', mimeType: 'audio/wav' }],
+        isError: true,
+      },
       { content: [{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], isError: true },
     ],
     [
       'an embedded resource',
       { content: [{ type: 'resource', resource: { uri: 'x:1', blob: url } }] },
-      { content: [{ type: 'resource', resource: { uri: 'x:1', blob: 'aGVsbG8=', mimeType: 'image/png' } }] },
+      {
+        content: [
+          { type: 'resource', resource: { uri: 'x:1', blob: 'aGVsbG8=', mimeType: 'image/png' } },
+        ],
+      },
     ],
     [
       'a resource that is read',
@@ -51,14 +70,19 @@ describe('data URLs in results (V1)', () => {
       },
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, png] }] },
     ],
-    ['a blank type is none', { content: [{ ...png, data: url, mimeType: ' ' }] }, { content: [png] }],
+    [
+      'a blank type is none',
+      { content: [{ ...png, data: url, mimeType: ' ' }] },
+      { content: [png] },
+    ],
     [
       'no type at all',
       { content: [{ type: 'image', data: 'data:;base64,AA==' }] },
       { content: [{ type: 'image', data: 'AA==' }] },
     ],
   ] as const) {
-    it(`${what} becomes plain base64`, () => assert.deepEqual(atOnce(withoutDataUrls(given)), gives));
+    it(`${what} becomes plain base64`, () =>
+      assert.deepEqual(atOnce(withoutDataUrls(given)), gives));
   }
 
   for (const result of [

@@ -16,7 +16,12 @@ describe('results: media types', () => {
     ['what the bytes are, where it is declared wrongly', 'image/png', starts.jpeg, 'image/jpeg'],
     ['what the bytes are, where an odd type is declared', 'image/x-png', starts.png, 'image/png'],
     ['what the bytes are, where no type is declared', undefined, starts.gif, 'image/gif'],
-    ['what the bytes are, where any bytes are declared', 'application/octet-stream', starts.webp, 'image/webp'],
+    [
+      'what the bytes are, where any bytes are declared',
+      'application/octet-stream',
+      starts.webp,
+      'image/webp',
+    ],
     ['nothing of a type that models do not take', 'image/svg+xml', starts.other, undefined],
     ['nothing of what is declared as something else', 'application/x-thing', starts.png, undefined],
     ['nothing of an unknown type', undefined, starts.other, undefined],

@@ -94,12 +94,21 @@ function groups(): Record<string, Case[]> {
         given: { content: [text('The file.')], structuredContent: { content: 'The file.' } },
         gives: { content: [text('The file.')] },
       },
-      { name: 'that is null is nothing', given: { content: [], structuredContent: null }, gives: { content: [] } },
+      {
+        name: 'that is null is nothing',
+        given: { content: [], structuredContent: null },
+        gives: { content: [] },
+      },
     ],
     images: [
       {
         name: 'of each type that models take stay, after a line',
-        given: { content: ['jpeg', 'png', 'gif', 'webp'].map((kind) => ({ ...png, mimeType: `image/${kind}` })) },
+        given: {
+          content: ['jpeg', 'png', 'gif', 'webp'].map((kind) => ({
+            ...png,
+            mimeType: `image/${kind}`,
+          })),
+        },
         gives: {
           content: ['jpeg', 'png', 'gif', 'webp'].flatMap((kind) => [
             text(`[Image: image/${kind}, 5 bytes. ${unsaved}]`),
@@ -111,7 +120,12 @@ function groups(): Record<string, Case[]> {
         name: 'of another type become a line',
         given: { content: [{ ...png, mimeType: 'image/svg+xml', ...userOnly }] },
         gives: {
-          content: [text(`[Image: image/svg+xml, 5 bytes, a type that models do not accept. ${unsaved}]`, userOnly)],
+          content: [
+            text(
+              `[Image: image/svg+xml, 5 bytes, a type that models do not accept. ${unsaved}]`,
+              userOnly,
+            ),
+          ],
         },
       },
       {
@@ -123,13 +137,18 @@ function groups(): Record<string, Case[]> {
         name: 'get the official spelling of their type',
         given: { content: [{ ...png, mimeType: 'image/JPG; q=1' }] },
         gives: {
-          content: [text(`[Image: image/jpeg, 5 bytes. ${unsaved}]`), { ...png, mimeType: 'image/jpeg' }],
+          content: [
+            text(`[Image: image/jpeg, 5 bytes. ${unsaved}]`),
+            { ...png, mimeType: 'image/jpeg' },
+          ],
         },
       },
       {
         name: 'without data are quoted',
         given: { content: [{ type: 'image', mimeType: 'image/png' }] },
-        gives: { content: [text('[Content of an unknown type] {"type":"image","mimeType":"image/png"}')] },
+        gives: {
+          content: [text('[Content of an unknown type] {"type":"image","mimeType":"image/png"}')],
+        },
       },
     ],
     audio: [
@@ -148,7 +167,12 @@ function groups(): Record<string, Case[]> {
       {
         name: 'text comes inline with its uri and type',
         given: {
-          content: [{ type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: '# A' } }],
+          content: [
+            {
+              type: 'resource',
+              resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: '# A' },
+            },
+          ],
         },
         gives: { content: [text('Resource file:///a.md (text/markdown):\n# A')] },
       },
@@ -159,30 +183,47 @@ function groups(): Record<string, Case[]> {
       },
       {
         name: 'an image comes as an image after its uri',
-        given: { content: [{ type: 'resource', resource: { uri: 'x:1', mimeType: 'image/png', blob: 'aGVsbG8=' } }] },
+        given: {
+          content: [
+            { type: 'resource', resource: { uri: 'x:1', mimeType: 'image/png', blob: 'aGVsbG8=' } },
+          ],
+        },
         gives: { content: [text(`[Resource x:1: image/png, 5 bytes. ${unsaved}]`), png] },
       },
       {
         name: 'other binary data becomes a line',
         given: {
-          content: [{ type: 'resource', resource: { uri: 'x:1', mimeType: 'application/pdf', blob: 'aGVsbG8=' } }],
+          content: [
+            {
+              type: 'resource',
+              resource: { uri: 'x:1', mimeType: 'application/pdf', blob: 'aGVsbG8=' },
+            },
+          ],
         },
         gives: { content: [text(`[Resource x:1: application/pdf, 5 bytes. ${unsaved}]`)] },
       },
       {
         name: 'binary data without a type becomes a line',
         given: { content: [{ type: 'resource', resource: { uri: 'x:1', blob: 'aA==' } }] },
-        gives: { content: [text(`[Resource x:1: binary data of unknown type, 1 byte. ${unsaved}]`)] },
+        gives: {
+          content: [text(`[Resource x:1: binary data of unknown type, 1 byte. ${unsaved}]`)],
+        },
       },
       {
         name: 'with neither are quoted',
         given: { content: [{ type: 'resource', resource: { uri: 'x:1' } }] },
-        gives: { content: [text('[Content of an unknown type] {"type":"resource","resource":{"uri":"x:1"}}')] },
+        gives: {
+          content: [
+            text('[Content of an unknown type] {"type":"resource","resource":{"uri":"x:1"}}'),
+          ],
+        },
       },
       {
         name: 'without a uri are quoted',
         given: { content: [{ type: 'resource', resource: null }] },
-        gives: { content: [text('[Content of an unknown type] {"type":"resource","resource":null}')] },
+        gives: {
+          content: [text('[Content of an unknown type] {"type":"resource","resource":null}')],
+        },
       },
     ],
     'resource links': [
@@ -231,7 +272,9 @@ function groups(): Record<string, Case[]> {
       },
       {
         name: 'to an image becomes the line alone: the editor would fetch it and get nothing',
-        given: { content: [{ type: 'resource_link', uri: 'x:1', name: 'shot', mimeType: 'image/png' }] },
+        given: {
+          content: [{ type: 'resource_link', uri: 'x:1', name: 'shot', mimeType: 'image/png' }],
+        },
         gives: { content: [text('Resource link "shot": x:1 (image/png)')] },
       },
       {
@@ -257,7 +300,9 @@ function groups(): Record<string, Case[]> {
         name: 'is cut where it is long',
         given: { content: ['x'.repeat(5000)] },
         gives: {
-          content: [text(`[Content of an unknown type] "${'x'.repeat(3999)}… (5002 characters in all)`)],
+          content: [
+            text(`[Content of an unknown type] "${'x'.repeat(3999)}… (5002 characters in all)`),
+          ],
         },
       },
     ],
@@ -271,12 +316,18 @@ function groups(): Record<string, Case[]> {
       {
         name: 'without content',
         given: { isError: true },
-        gives: { content: [text('Error: the tool failed and said nothing about it.')], isError: true },
+        gives: {
+          content: [text('Error: the tool failed and said nothing about it.')],
+          isError: true,
+        },
       },
       {
         name: 'with an image only',
         given: { content: [png], isError: true },
-        gives: { content: [text(`Error: [Image: image/png, 5 bytes. ${unsaved}]`), png], isError: true },
+        gives: {
+          content: [text(`Error: [Image: image/png, 5 bytes. ${unsaved}]`), png],
+          isError: true,
+        },
       },
       {
         name: 'text for the user alone is no text for the model',
@@ -300,7 +351,10 @@ function groups(): Record<string, Case[]> {
       },
       {
         name: 'a part that became text is the first text',
-        given: { content: [{ type: 'resource', resource: { uri: 'x:1', text: 'log' } }], isError: true },
+        given: {
+          content: [{ type: 'resource', resource: { uri: 'x:1', text: 'log' } }],
+          isError: true,
+        },
         gives: { content: [text('Error: Resource x:1:\nlog')], isError: true },
       },
     ],
@@ -312,7 +366,8 @@ function same(name: string, result: Record<string, unknown>): Case {
 }
 
 function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  if (typeof value === 'object' && value !== null)
+    Object.values(Object.freeze(value)).forEach(frozen);
   return value;
 }
 
@@ -326,7 +381,10 @@ describe('results: for the editor (V1)', () => {
       for (const { name, given, gives } of cases) {
         it(name, async () => {
           // A change of the frozen input would throw.
-          assert.deepEqual(await forEditor(frozen(structuredClone(given)) as CallToolResult), gives);
+          assert.deepEqual(
+            await forEditor(frozen(structuredClone(given)) as CallToolResult),
+            gives,
+          );
         });
       }
     });

@@ -9,7 +9,9 @@ describe('results: the limits of delivery', () => {
 
   describe('the limit of files (V2)', () => {
     it('of many parts with bytes, 32 become files, and a note has the number of the others', async () => {
-      const { result, files } = await stage.delivered({ content: Array.from({ length: 50 }, () => ({ ...image })) });
+      const { result, files } = await stage.delivered({
+        content: Array.from({ length: 50 }, () => ({ ...image })),
+      });
       assert.equal(files.length, 32);
       const texts = textsOf(result).filter((line) => line !== 'image');
       assert.equal(texts.length, 50);
@@ -19,8 +21,14 @@ describe('results: the limits of delivery', () => {
 
     it('long texts find room among the files', async () => {
       stage.maxResultBytes = 1_024;
-      const content = [...Array.from({ length: 50 }, () => ({ ...image })), text('x'.repeat(5_000))];
-      const result = await stage.delivery.forEditor({ content } as unknown as CallToolResult, origin);
+      const content = [
+        ...Array.from({ length: 50 }, () => ({ ...image })),
+        text('x'.repeat(5_000)),
+      ];
+      const result = await stage.delivery.forEditor(
+        { content } as unknown as CallToolResult,
+        origin,
+      );
       assert.ok(filesIn(stage.folder).length <= 32);
       assert.match(textsOf(result).join('\n'), /All of it is in /);
     });
@@ -46,7 +54,9 @@ describe('results: the limits of delivery', () => {
 
     it('a text one byte over the limit becomes head, tail, sizes and path', async () => {
       const { result, files } = await stage.delivered({ content: [text(`${'ä'.repeat(512)}!`)] });
-      assert.deepEqual(textsOf(result), [`${'ä'.repeat(256)}${left('258 bytes', '1.0 kB')}${'ä'.repeat(127)}!`]);
+      assert.deepEqual(textsOf(result), [
+        `${'ä'.repeat(256)}${left('258 bytes', '1.0 kB')}${'ä'.repeat(127)}!`,
+      ]);
       assert.deepEqual(files, [Buffer.from(`${'ä'.repeat(512)}!`).toString('latin1')]);
     });
 
@@ -81,12 +91,19 @@ describe('results: the limits of delivery', () => {
 
     it('very many texts become one', async () => {
       const given = {
-        content: [text('first'), image, ...Array.from({ length: 300 }, (_, index) => text(`line ${index}`))],
+        content: [
+          text('first'),
+          image,
+          ...Array.from({ length: 300 }, (_, index) => text(`line ${index}`)),
+        ],
       };
       const { result, files } = await stage.delivered(given);
       const [one, ...rest] = textsOf(result);
       assert.deepEqual(rest, ['image']);
-      assert.match(one ?? '', /^first\n\[Image: image\/png, 5 bytes\. Saved as <1\.png>\]\nline 0\nline 1\n/);
+      assert.match(
+        one ?? '',
+        /^first\n\[Image: image\/png, 5 bytes\. Saved as <1\.png>\]\nline 0\nline 1\n/,
+      );
       assert.match(one ?? '', /line 298\nline 299$/);
       assert.equal(files.length, 2);
       assert.match(files[1] ?? '', /^first\n.+\nline 0\n(line \d+\n)+line 299$/);
@@ -94,12 +111,19 @@ describe('results: the limits of delivery', () => {
 
     it('text for the user is measured apart, and stays apart', async () => {
       const { result, files } = await stage.delivered({
-        content: [text('u'.repeat(1_000), userOnly), text('m'.repeat(1_000)), text('u'.repeat(1_000), userOnly)],
+        content: [
+          text('u'.repeat(1_000), userOnly),
+          text('m'.repeat(1_000)),
+          text('u'.repeat(1_000), userOnly),
+        ],
       });
       const { content } = result as CallToolResult;
       assert.match(textsOf(result)[0] ?? '', /^u+\n\n\[.+ left out here/);
       assert.deepEqual(content[0]?.annotations, userOnly.annotations);
-      assert.deepEqual(content.slice(1), [text('m'.repeat(1_000)), text('u'.repeat(1_000), userOnly)]);
+      assert.deepEqual(content.slice(1), [
+        text('m'.repeat(1_000)),
+        text('u'.repeat(1_000), userOnly),
+      ]);
       assert.doesNotMatch(files.join(), /m/);
     });
 
@@ -107,11 +131,17 @@ describe('results: the limits of delivery', () => {
       const { result } = await stage.delivered({
         content: [resource({ mimeType: 'text/plain', text: 'y'.repeat(3_000) })],
       });
-      assert.match(textsOf(result)[0] ?? '', /^Resource x:1 \(text\/plain\):\nyyy[^]+left out here/);
+      assert.match(
+        textsOf(result)[0] ?? '',
+        /^Resource x:1 \(text\/plain\):\nyyy[^]+left out here/,
+      );
     });
 
     it('a shortened error begins as one', async () => {
-      const { result } = await stage.delivered({ content: [text('z'.repeat(3_000))], isError: true });
+      const { result } = await stage.delivered({
+        content: [text('z'.repeat(3_000))],
+        isError: true,
+      });
       assert.match(textsOf(result)[0] ?? '', /^Error: zzz[^]+left out here/);
     });
 
@@ -120,7 +150,10 @@ describe('results: the limits of delivery', () => {
       const { result, files } = await stage.delivered({ content: [text(json)] });
       assert.match(textsOf(result)[0] ?? '', /All of it is in <1\.json>/);
       assert.deepEqual(files, [json]);
-      for (const other of [`${json}\n`.repeat(2).concat('.'), `[2026-01-01] ${'log '.repeat(300)}]`]) {
+      for (const other of [
+        `${json}\n`.repeat(2).concat('.'),
+        `[2026-01-01] ${'log '.repeat(300)}]`,
+      ]) {
         assert.match(
           await stage.delivery
             .forEditor({ content: [text(other)] } as CallToolResult, origin)
@@ -131,11 +164,16 @@ describe('results: the limits of delivery', () => {
     });
 
     describe('long structured content', () => {
-      const structuredContent = { rows: Array.from({ length: 100 }, (_, id) => ({ id, name: `row ${id}` })) };
+      const structuredContent = {
+        rows: Array.from({ length: 100 }, (_, id) => ({ id, name: `row ${id}` })),
+      };
       const json = JSON.stringify(structuredContent);
 
       it('structured content counts, and goes to another file', async () => {
-        const { result, files } = await stage.delivered({ content: [text('A hundred rows.')], structuredContent });
+        const { result, files } = await stage.delivered({
+          content: [text('A hundred rows.')],
+          structuredContent,
+        });
         const [said, rows] = textsOf(result);
         assert.equal(said, 'A hundred rows.');
         assert.ok(rows?.startsWith(json.slice(0, 512)) && rows.endsWith(json.slice(-256)));
@@ -150,7 +188,10 @@ describe('results: the limits of delivery', () => {
         ['with blanks', `${json.replaceAll(',', ', ')}\n`],
       ] as const) {
         it(`structured content that a text repeats ${layout} is written once`, async () => {
-          const { result, files } = await stage.delivered({ content: [text(same)], structuredContent });
+          const { result, files } = await stage.delivered({
+            content: [text(same)],
+            structuredContent,
+          });
           assert.equal(textsOf(result).length, 1);
           assert.deepEqual(files, [same]);
         });

@@ -15,7 +15,11 @@ describe('results in slices (P10)', () => {
   beforeEach(() => {
     [turns, wall, charged, isOver] = [0, 0, 0, false];
     // Each step ends its slice, and each slice is charged a little.
-    share = new LoopShare(new FakeClock(), { now: () => (charged += 0.01) }, { now: () => (wall += 10) });
+    share = new LoopShare(
+      new FakeClock(),
+      { now: () => (charged += 0.01) },
+      { now: () => (wall += 10) },
+    );
     const count = (): void => {
       turns += 1;
       if (!isOver) setImmediate(count);
@@ -72,7 +76,10 @@ describe('results in slices (P10)', () => {
   });
 
   it('thousands of parts take several turns', async () => {
-    const content = Array.from({ length: 1_000 }, () => ({ type: 'audio', data: 'YQ==', mimeType: 'a/b' }) as const);
+    const content = Array.from(
+      { length: 1_000 },
+      () => ({ type: 'audio', data: 'YQ==', mimeType: 'a/b' }) as const,
+    );
     const result: CallToolResult = { content };
     share.owns(result);
     await delivery(() => {}).forEditor(result, { server: 's', tool: 't' });

@@ -5,7 +5,18 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nowhere } from '../../../src/core/results/artifacts.js';
 import { filesIn } from './folder.js';
-import { audio, bytes, deliveryStage, image, origin, pngBytes, resource, text, textsOf, userOnly } from './stage.js';
+import {
+  audio,
+  bytes,
+  deliveryStage,
+  image,
+  origin,
+  pngBytes,
+  resource,
+  text,
+  textsOf,
+  userOnly,
+} from './stage.js';
 
 interface Case {
   readonly name: string;
@@ -27,7 +38,10 @@ const cases: readonly Case[] = [
     name: 'an image for the user only: so is its line',
     given: { content: [{ ...image, ...userOnly }] },
     gives: {
-      content: [text('[Image: image/png, 5 bytes. Saved as <1.png>]', userOnly), { ...image, ...userOnly }],
+      content: [
+        text('[Image: image/png, 5 bytes. Saved as <1.png>]', userOnly),
+        { ...image, ...userOnly },
+      ],
     },
     files: ['hello'],
   },
@@ -51,14 +65,21 @@ const cases: readonly Case[] = [
   {
     name: 'an image that is declared as another',
     given: { content: [{ ...image, data: pngBytes, mimeType: 'image/jpeg' }] },
-    gives: { content: [text('[Image: image/png, 12 bytes. Saved as <1.png>]'), { ...image, data: pngBytes }] },
+    gives: {
+      content: [
+        text('[Image: image/png, 12 bytes. Saved as <1.png>]'),
+        { ...image, data: pngBytes },
+      ],
+    },
     files: ['\x89PNG\r\n\x1a\nrest'],
   },
   {
     name: 'an image that models do not take',
     given: { content: [{ ...image, mimeType: 'image/svg+xml' }] },
     gives: {
-      content: [text('[Image: image/svg+xml, 5 bytes, a type that models do not accept. Saved as <1.svg>]')],
+      content: [
+        text('[Image: image/svg+xml, 5 bytes, a type that models do not accept. Saved as <1.svg>]'),
+      ],
     },
     files: ['hello'],
   },
@@ -67,7 +88,9 @@ const cases: readonly Case[] = [
     given: { content: [{ ...image, mimeType: `image/../../x\n${'y'.repeat(200)}` }] },
     gives: {
       content: [
-        text(`[Image: image/../../x ${'y'.repeat(86)}…, 5 bytes, a type that models do not accept. Saved as <1.bin>]`),
+        text(
+          `[Image: image/../../x ${'y'.repeat(86)}…, 5 bytes, a type that models do not accept. Saved as <1.bin>]`,
+        ),
       ],
     },
     files: ['hello'],
@@ -111,7 +134,9 @@ const cases: readonly Case[] = [
   {
     name: 'embedded bytes of no type and no length',
     given: { content: [resource({ blob: '' })] },
-    gives: { content: [text('[Resource x:1: binary data of unknown type, 0 bytes. Saved as <1.bin>]')] },
+    gives: {
+      content: [text('[Resource x:1: binary data of unknown type, 0 bytes. Saved as <1.bin>]')],
+    },
     files: [''],
   },
   {
@@ -123,13 +148,18 @@ const cases: readonly Case[] = [
   {
     name: 'structured content beside an image: both can be read',
     given: { content: [image], structuredContent: { a: 1 } },
-    gives: { content: [text('[Image: image/png, 5 bytes. Saved as <1.png>]'), image, text('{"a":1}')] },
+    gives: {
+      content: [text('[Image: image/png, 5 bytes. Saved as <1.png>]'), image, text('{"a":1}')],
+    },
     files: ['hello'],
   },
   {
     name: 'an error with audio',
     given: { content: [text('broken'), audio], isError: true },
-    gives: { content: [text('Error: broken'), text('[Audio: audio/wav, 5 bytes. Saved as <1.wav>]')], isError: true },
+    gives: {
+      content: [text('Error: broken'), text('[Audio: audio/wav, 5 bytes. Saved as <1.wav>]')],
+      isError: true,
+    },
     files: ['hello'],
   },
   {
@@ -158,7 +188,9 @@ describe('results: delivery', () => {
 
   describe('each content (V1, V2)', () => {
     for (const { name, given, gives, files } of cases) {
-      it(name, async () => assert.deepEqual(await stage.delivered(given), { result: gives, files }));
+      it(name, async () =>
+        assert.deepEqual(await stage.delivered(given), { result: gives, files }),
+      );
 
       it(`${name}: other clients get the server’s own result, and its files exist`, async () => {
         const result = given as unknown as CallToolResult;
@@ -189,6 +221,9 @@ describe('results: delivery', () => {
       /^\[Image: image\/png, 5 bytes\. Not saved: (not a directory|file already exists) \(\w+\)\]$/,
     );
     assert.equal(shown, 'image');
-    assert.match(long ?? '', /left out here.+It was not saved: (not a directory|file already exists) \(/);
+    assert.match(
+      long ?? '',
+      /left out here.+It was not saved: (not a directory|file already exists) \(/,
+    );
   });
 });

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { posixIt } from '../../support/notHere.js';
@@ -40,12 +48,21 @@ describe('results: artifacts on disk (V2)', () => {
   });
 
   function open(more: { readonly mostFiles?: number } = {}): ArtifactStore {
-    return new DiskArtifacts({ folder: path.join(folder, 'storage'), quota: () => quota, clock, log, ...more });
+    return new DiskArtifacts({
+      folder: path.join(folder, 'storage'),
+      quota: () => quota,
+      clock,
+      log,
+      ...more,
+    });
   }
 
   const root = (): string => path.join(folder, 'storage/artifacts/mcp');
 
-  async function saved(what: ArtifactContent, from = origin): Promise<Extract<SaveOutcome, { kind: 'saved' }>> {
+  async function saved(
+    what: ArtifactContent,
+    from = origin,
+  ): Promise<Extract<SaveOutcome, { kind: 'saved' }>> {
     const outcome = await store.save(from, what);
     assert.ok(outcome.kind === 'saved', JSON.stringify(outcome));
     return outcome;
@@ -59,11 +76,14 @@ describe('results: artifacts on disk (V2)', () => {
     assert.match(path.basename(file), namePattern);
   });
 
-  posixIt('on Windows, files have the access rights of their folder')('writes for nobody else to read', async () => {
-    const { path: file } = await saved(content('one'));
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
-  });
+  posixIt('on Windows, files have the access rights of their folder')(
+    'writes for nobody else to read',
+    async () => {
+      const { path: file } = await saved(content('one'));
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
+    },
+  );
 
   it('the name identifies the conversation, and its files are found oldest first', async () => {
     const of = (conversation: string, tool = 'look'): Promise<string> =>
@@ -78,7 +98,11 @@ describe('results: artifacts on disk (V2)', () => {
     assert.equal(timeOfArtifact(path.basename(first)), clock.now() - 10);
     assert.equal(timeOfArtifact('notes.txt'), NaN);
     assert.deepEqual(await store.ofConversation('conversation-1'), [first, second]);
-    assert.deepEqual(await open().ofConversation('conversation-2'), [other], 'also those of an earlier window');
+    assert.deepEqual(
+      await open().ofConversation('conversation-2'),
+      [other],
+      'also those of an earlier window',
+    );
     assert.deepEqual(await store.ofConversation('conversation-3'), []);
     rmSync(root(), { recursive: true });
     assert.deepEqual(await store.ofConversation('conversation-1'), [], 'what is gone is not told');
@@ -127,9 +151,12 @@ describe('results: artifacts on disk (V2)', () => {
   });
 
   it('a hundred artifacts at once are a hundred files', async () => {
-    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => saved(content(String(index)))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => saved(content(String(index)))),
+    );
     assert.equal(new Set(outcomes.map(({ path: file }) => file)).size, 100);
-    for (const [index, { path: file }] of outcomes.entries()) assert.equal(readFileSync(file, 'utf8'), String(index));
+    for (const [index, { path: file }] of outcomes.entries())
+      assert.equal(readFileSync(file, 'utf8'), String(index));
   });
 
   describe('a folder without write access', () => {
@@ -205,7 +232,12 @@ describe('results: artifacts on disk (V2)', () => {
 
     it('the quota does not count files that others have removed', async () => {
       quota = 4 * block;
-      const files = [await settledSave(), await settledSave(), await settledSave(), await settledSave()];
+      const files = [
+        await settledSave(),
+        await settledSave(),
+        await settledSave(),
+        await settledSave(),
+      ];
       for (const file of [files[0], files[2]]) rmSync(path.join(root(), file ?? ''));
       files.push(await settledSave());
       assert.deepEqual(filesIn(root()), [files[1], files[3], files[4]].sort());
@@ -232,7 +264,10 @@ describe('results: artifacts on disk (V2)', () => {
       const file = await settledSave();
       const outcome = await store.save(origin, content('x'.repeat(block), 'y'.repeat(block), 'z'));
       assert.ok(outcome.kind === 'notSaved');
-      assert.match(outcome.why, /larger than mcpToolsets\.artifactsQuota allows for all files, 8\.2 kB/);
+      assert.match(
+        outcome.why,
+        /larger than mcpToolsets\.artifactsQuota allows for all files, 8\.2 kB/,
+      );
       await store.settled();
       assert.deepEqual(filesIn(root()), [file]);
     });
@@ -240,7 +275,10 @@ describe('results: artifacts on disk (V2)', () => {
     it('a quota of 0 keeps nothing', async () => {
       quota = 0;
       for (const what of [ten(), content()]) {
-        assert.deepEqual(await store.save(origin, what), { kind: 'notSaved', why: 'mcpToolsets.artifactsQuota is 0' });
+        assert.deepEqual(await store.save(origin, what), {
+          kind: 'notSaved',
+          why: 'mcpToolsets.artifactsQuota is 0',
+        });
       }
       assert.deepEqual(filesIn(folder), []);
     });
@@ -259,6 +297,9 @@ describe('results: artifacts on disk (V2)', () => {
 
   it('a store without a folder saves nothing, and says why', async () => {
     const none = nowhere('no folder is open');
-    assert.deepEqual(await none.save(origin, content('a')), { kind: 'notSaved', why: 'no folder is open' });
+    assert.deepEqual(await none.save(origin, content('a')), {
+      kind: 'notSaved',
+      why: 'no folder is open',
+    });
   });
 });

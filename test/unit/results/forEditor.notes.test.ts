@@ -19,12 +19,17 @@ describe('notes beside a result (L3)', () => {
 
   it('notes leave structured content to clients that read both', () => {
     const result = { content: [own], structuredContent: { a: 1 } };
-    assert.deepEqual(withNotes(result, ['note'], false), { content: [own, note], structuredContent: { a: 1 } });
+    assert.deepEqual(withNotes(result, ['note'], false), {
+      content: [own, note],
+      structuredContent: { a: 1 },
+    });
   });
 
   it('notes turn structured content into text if it would hide them', () => {
     const result = { content: [], structuredContent: { a: 1 } };
-    assert.deepEqual(withNotes(result, ['note'], true), { content: [{ type: 'text', text: '{"a":1}' }, note] });
+    assert.deepEqual(withNotes(result, ['note'], true), {
+      content: [{ type: 'text', text: '{"a":1}' }, note],
+    });
   });
 
   it('notes come with a result without content', () => {

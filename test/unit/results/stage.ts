@@ -10,7 +10,11 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
 export const origin = { server: 'shop', tool: 'look' };
-export const text = (value: string, more: object = {}): object => ({ type: 'text', text: value, ...more });
+export const text = (value: string, more: object = {}): object => ({
+  type: 'text',
+  text: value,
+  ...more,
+});
 export const userOnly = { annotations: { audience: ['user'] } };
 export const bytes = Buffer.from('hello').toString('base64');
 export const pngBytes = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1').toString('base64');
@@ -62,12 +66,18 @@ class DeliveryStage {
   }
 
   use(store: ArtifactStore): void {
-    this.used = { store, delivery: new Delivery({ artifacts: store, maxResultBytes: () => this.maxResultBytes }) };
+    this.used = {
+      store,
+      delivery: new Delivery({ artifacts: store, maxResultBytes: () => this.maxResultBytes }),
+    };
   }
 
   /** Returns the result with `<n.extension>` for paths, and the contents of those files. */
   async delivered(given: Record<string, unknown>): Promise<{ result: unknown; files: string[] }> {
-    const result = await this.delivery.forEditor(frozen(structuredClone(given)) as unknown as CallToolResult, origin);
+    const result = await this.delivery.forEditor(
+      frozen(structuredClone(given)) as unknown as CallToolResult,
+      origin,
+    );
     const files: string[] = [];
     const named = JSON.stringify(result).replace(
       /(Saved as|is in) ([^\]]+?\.(\w+))\]/g,
@@ -82,6 +92,7 @@ class DeliveryStage {
 }
 
 function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  if (typeof value === 'object' && value !== null)
+    Object.values(Object.freeze(value)).forEach(frozen);
   return value;
 }

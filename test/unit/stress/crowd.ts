@@ -1,7 +1,7 @@
 /**
- * A host with little room over fake servers. Processes take time to start and to end, launches wait for approval, tools
- * are remembered, spares follow, and clients differ and leave. No step has an expected outcome. The invariants are
- * checked after each one.
+ * A host with little room over fake servers. Processes take time to start and to end, launches wait
+ * for approval, tools are remembered, spares follow, and clients differ and leave. No step has an
+ * expected outcome. The invariants are checked after each one.
  */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../src/core/base/events.js';
@@ -14,7 +14,13 @@ import type { RememberedOffer } from '../../../src/core/reconcile/remembered.js'
 import { hadConversations } from '../../support/core/hadConversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
-import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import {
+  failure,
+  FakeConnector,
+  listing,
+  textResult,
+  type FakeConnection,
+} from '../../support/fakes/fakeConnector.js';
 import { ids, lostBy, randomEntries, shared, steps, type Entry } from './crowdSteps.js';
 import type { Random } from './random.js';
 import { turn, within } from './turns.js';
@@ -34,7 +40,11 @@ interface Ending {
   readonly end: () => void;
 }
 
-const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
+const said = {
+  serverInfo: { name: 'f', version: '1' },
+  capabilities: {},
+  protocolVersion: '2025-11-25',
+};
 export class Crowd {
   private readonly connector = new FakeConnector();
   private readonly clock = new FakeClock();
@@ -81,7 +91,9 @@ export class Crowd {
       approvals: {
         judge: (launch) => {
           const text = JSON.stringify(launch);
-          return [...this.barred].some((program) => text.includes(program)) ? 'pending' : 'approved';
+          return [...this.barred].some((program) => text.includes(program))
+            ? 'pending'
+            : 'approved';
         },
         isKept: () => true,
         onDidChange: this.approvalChange.event,
@@ -99,7 +111,9 @@ export class Crowd {
       await this.settle();
       await this.end();
     } catch (error) {
-      throw new Error(`seed ${this.random.seed}: ${this.trail.slice(-40).join(', ')}`, { cause: error });
+      throw new Error(`seed ${this.random.seed}: ${this.trail.slice(-40).join(', ')}`, {
+        cause: error,
+      });
     }
   }
 
@@ -110,7 +124,8 @@ export class Crowd {
     let closing: Promise<void> | undefined;
     const callTool = connection.callTool.bind(connection);
     connection.callTool = (request) => {
-      if (closing) this.fault(`call ${String(request.arguments?.['number'])} goes to what was asked to end`);
+      if (closing)
+        this.fault(`call ${String(request.arguments?.['number'])} goes to what was asked to end`);
       return callTool(request);
     };
     connection.close = () => {
@@ -158,7 +173,8 @@ export class Crowd {
         }
         return;
       case 'cancel':
-        for (const call of [...this.calls].filter(({ outcome }) => !outcome).slice(0, 1)) call.controller.abort();
+        for (const call of [...this.calls].filter(({ outcome }) => !outcome).slice(0, 1))
+          call.controller.abort();
         return;
       case 'die': {
         const live = this.living();
@@ -264,10 +280,15 @@ export class Crowd {
     if (outcome.kind !== 'result') return;
     const text = JSON.stringify(outcome.result);
     if (outcome.result.isError !== true) {
-      assert.equal(text, JSON.stringify(textResult(String(call.number))), 'the answer of another call');
+      assert.equal(
+        text,
+        JSON.stringify(textResult(String(call.number))),
+        'the answer of another call',
+      );
       return;
     }
-    if (!lostBy.some((cause) => text.includes(cause))) this.fault(`call ${call.number} was lost: ${text}`);
+    if (!lostBy.some((cause) => text.includes(cause)))
+      this.fault(`call ${call.number} was lost: ${text}`);
     if (/was not called|did not start/.test(text) && this.sentOn.has(call.number))
       this.fault(`call ${call.number} was sent and is said not to be: ${text}`);
   }
@@ -280,7 +301,10 @@ export class Crowd {
   private check(): void {
     assert.deepEqual(this.faults, []);
     const starting = this.connector.pending.filter(({ request }) => !request.signal.aborted).length;
-    assert.ok(this.living().length + this.ending.size + starting <= this.most, 'more live than may');
+    assert.ok(
+      this.living().length + this.ending.size + starting <= this.most,
+      'more live than may',
+    );
     for (const connection of this.made) {
       for (const { request } of connection.calls) {
         const number = Number(request.arguments?.['number']);
@@ -317,10 +341,14 @@ export class Crowd {
       if (round > 30) this.clock.advance(1_000);
     }
     await rest();
-    for (const call of this.calls) assert.ok(call.outcome, `call ${call.number} of ${call.server} never ends`);
+    for (const call of this.calls)
+      assert.ok(call.outcome, `call ${call.number} of ${call.server} never ends`);
     await within(Promise.all(this.waits));
     for (const { id, state } of this.host.snapshot.servers) {
-      assert.ok(!['starting', 'reconnecting'].includes(state.kind), `${id} is ${state.kind} for ever`);
+      assert.ok(
+        !['starting', 'reconnecting'].includes(state.kind),
+        `${id} is ${state.kind} for ever`,
+      );
     }
   }
 
@@ -344,7 +372,9 @@ export class Crowd {
 
   private living(): FakeConnection[] {
     const ending = new Set([...this.ending].map(({ connection }) => connection));
-    return [...this.connector.live].filter((one) => this.made.has(one) && !ending.has(one) && !this.dead.has(one));
+    return [...this.connector.live].filter(
+      (one) => this.made.has(one) && !ending.has(one) && !this.dead.has(one),
+    );
   }
 
   private pendings(): (typeof this.connector.pending)[number][] {

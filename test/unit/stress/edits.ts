@@ -1,4 +1,6 @@
-/** Config files as a model, and random edits of them: by a person, a branch switch or a bad merge. */
+/**
+ * Config files as a model, and random edits of them: by a person, a branch switch or a bad merge.
+ */
 import type { Random } from './random.js';
 
 export type Step =
@@ -75,7 +77,8 @@ export function randomEntry(id: string, random: Random, vocabulary: EditVocabula
 }
 
 export function randomEdit(before: FileModel, random: Random, vocabulary: EditVocabulary): Edit {
-  if (before.broken && random.chance(0.6)) return { kind: 'repairFile', file: { ...before, broken: false } };
+  if (before.broken && random.chance(0.6))
+    return { kind: 'repairFile', file: { ...before, broken: false } };
   const { entries } = before;
   const edited = (kind: EditKind, next: readonly EntryModel[]): Edit => ({
     kind,
@@ -108,13 +111,19 @@ export function randomEdit(before: FileModel, random: Random, vocabulary: EditVo
         entries.filter((other) => other !== entry),
       );
     case 'launch':
-      return edited(kind, replaced(entries, entry, { nonce: (entry.nonce + 1 + random.int(2)) % 3 }));
+      return edited(
+        kind,
+        replaced(entries, entry, { nonce: (entry.nonce + 1 + random.int(2)) % 3 }),
+      );
     case 'program':
       return edited(kind, replaced(entries, entry, { program: random.pick(vocabulary.programs) }));
     case 'stateless':
       return edited(kind, replaced(entries, entry, { stateless: !entry.stateless }));
     case 'breakEntry':
-      return edited(kind, replaced(entries, entry, { fault: random.pick(['command', 'variable'] as const) }));
+      return edited(
+        kind,
+        replaced(entries, entry, { fault: random.pick(['command', 'variable'] as const) }),
+      );
     case 'rename':
       return edited(kind, replaced(entries, entry, { id: random.pick(free) }));
     case 'swap': {
@@ -122,7 +131,11 @@ export function randomEdit(before: FileModel, random: Random, vocabulary: EditVo
       return edited(
         kind,
         entries.map((each) =>
-          each === entry ? { ...each, id: other.id } : each === other ? { ...each, id: entry.id } : each,
+          each === entry
+            ? { ...each, id: other.id }
+            : each === other
+              ? { ...each, id: entry.id }
+              : each,
         ),
       );
     }
@@ -135,13 +148,20 @@ export function randomEdit(before: FileModel, random: Random, vocabulary: EditVo
         }),
       );
     case 'transform':
-      return edited(kind, replaced(entries, entry, { transform: random.some(vocabulary.steps, 2) }));
+      return edited(
+        kind,
+        replaced(entries, entry, { transform: random.some(vocabulary.steps, 2) }),
+      );
     case 'enable':
       return edited(kind, replaced(entries, entry, { enabled: !entry.enabled }));
   }
 }
 
-function replaced(entries: readonly EntryModel[], entry: EntryModel, change: Partial<EntryModel>): EntryModel[] {
+function replaced(
+  entries: readonly EntryModel[],
+  entry: EntryModel,
+  change: Partial<EntryModel>,
+): EntryModel[] {
   return entries.map((each) => (each === entry ? { ...each, ...change } : each));
 }
 

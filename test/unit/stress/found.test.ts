@@ -25,8 +25,14 @@ describe('found by random edits', () => {
   });
 
   const edit = (servers: object): Promise<void> =>
-    host.setSources([{ file: '/ws/mcp.yaml', folder: '/ws', text: JSON.stringify({ version: 1, servers }) }]);
-  const server = (command: string, rest: object = {}): object => ({ transport: 'stdio', command, ...rest });
+    host.setSources([
+      { file: '/ws/mcp.yaml', folder: '/ws', text: JSON.stringify({ version: 1, servers }) },
+    ]);
+  const server = (command: string, rest: object = {}): object => ({
+    transport: 'stdio',
+    command,
+    ...rest,
+  });
   const call = (toolset: string, tool: string, conversation = 'd1'): Promise<ToolOutcome> =>
     host.call({ toolset, tool, arguments: {}, conversation, signal: new AbortController().signal });
   const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);

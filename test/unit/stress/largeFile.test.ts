@@ -1,4 +1,7 @@
-/** A file of 2,000 lines (E2): each request takes a few times as long as parsing the file, measured in the same run. */
+/**
+ * A file of 2,000 lines (E2): each request takes a few times as long as parsing the file, measured
+ * in the same run.
+ */
 import assert from 'node:assert/strict';
 import { formatted } from '../../../src/core/base/inert.js';
 import { complete } from '../../../src/core/authoring/completion.js';
@@ -27,7 +30,10 @@ const servers = Array.from({ length: 150 }, (_, index) => `  s${index}:
 const text = `version: 1\nservers:\n${servers.join('')}`;
 const middle = text.indexOf("'browser_*'", text.length / 2) + 3;
 
-/** The fastest of some runs, in milliseconds, because other work of the machine only makes a run longer. */
+/**
+ * The fastest of some runs, in milliseconds, because other work of the machine only makes a run
+ * longer.
+ */
 async function fastest(run: () => unknown): Promise<number> {
   let best = Infinity;
   for (let turn = 0; turn < 7; turn++) {
@@ -53,7 +59,12 @@ describe('a file of 2,000 lines', function () {
     toolText: () => undefined,
     serverState: () => formatted`running`,
   };
-  const fixes = { tools: completion.tools, restartable: () => true, isFree: () => false, variables: [] };
+  const fixes = {
+    tools: completion.tools,
+    restartable: () => true,
+    isFree: () => false,
+    variables: [],
+  };
   // Each entry has one of the two mistakes.
   const broken = text.replace(/transport: stdio/g, (written, at: number) =>
     at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,

@@ -1,6 +1,6 @@
 /**
- * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5, C1). Every run prints
- * its seed; `MCP_TOOLSETS_NAMES_SEED=n` repeats it.
+ * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5,
+ * C1). Every run prints its seed; `MCP_TOOLSETS_NAMES_SEED=n` repeats it.
  */
 import assert from 'node:assert/strict';
 import { needsAttention } from '../../../src/core/base/problem.js';
@@ -35,7 +35,8 @@ describe('the documents of Dominds (N1–N5, C1)', () => {
         const applied = host.setSources([
           { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: `version: 1\nservers:\n${text}` },
         ]);
-        for (const names of Object.values(lists)) (await connector.nextConnect()).succeed(listing(...names));
+        for (const names of Object.values(lists))
+          (await connector.nextConnect()).succeed(listing(...names));
         await applied;
         const toolsets = host.catalogue.toolsets.filter(({ id }) => id !== adminId);
         assert.deepEqual(
@@ -45,7 +46,10 @@ describe('the documents of Dominds (N1–N5, C1)', () => {
         await new Promise((resolve) => setImmediate(resolve));
         const { snapshot } = host;
         const loud = snapshot.problems.filter(needsAttention);
-        assert.deepEqual(loud.map(({ code, server }) => `${code} ${server}`).sort(), [...problems].sort());
+        assert.deepEqual(
+          loud.map(({ code, server }) => `${code} ${server}`).sort(),
+          [...problems].sort(),
+        );
         for (const [id, state] of Object.entries(states)) {
           assert.equal(snapshot.servers.find((server) => server.id === id)?.state.kind, state, id);
         }
@@ -122,38 +126,66 @@ function fileOf(servers: readonly ReadServer[]): string {
       : { prefix: { remove: step.from, add: step.to } };
   const entries = servers.map(({ id, enabled, whitelist, blacklist, steps }) => [
     id,
-    { enabled, transport: 'stdio', command: id, tools: { whitelist, blacklist }, transform: steps.map(transform) },
+    {
+      enabled,
+      transport: 'stdio',
+      command: id,
+      tools: { whitelist, blacklist },
+      transform: steps.map(transform),
+    },
   ]);
   // JSON is YAML.
   return JSON.stringify({ version: 1, servers: Object.fromEntries(entries) as object });
 }
 
 /** Takes the product's way from the text of a file to names and problems. */
-function product(servers: readonly ReadServer[]): { published: string[]; refused: string[]; problems: string[] } {
+function product(servers: readonly ReadServer[]): {
+  published: string[];
+  refused: string[];
+  problems: string[];
+} {
   const file = { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: fileOf(servers) };
   const parsed = parseMindsFile(file, { env: {}, directoryExists: () => true });
   assert.equal(parsed.kind, 'accepted');
   const found = [...parsed.problems];
   const refused: string[] = [];
   const short = new ShortNames().of(servers.map(({ id }) => id));
-  const candidates = (parsed.kind === 'accepted' ? parsed.servers : []).flatMap((server): Candidate[] => {
-    assert.equal(server.kind, 'valid', JSON.stringify(parsed.problems));
-    if (server.kind !== 'valid' || !server.definition.enabled) return [];
-    const { definition, id } = server;
-    const curation = curate(definition, listing(...(servers.find((one) => one.id === id)?.lists ?? [])), 'off');
-    if (curation.kind === 'refused') {
-      refused.push(id);
-      return [];
-    }
-    found.push(...curation.problems);
-    const { tools, excluded } = curation;
-    const rest = { prompts: [], resources: noResources, features: toolsAlone, instructions: undefined, leased: true };
-    return [{ id, shortName: short.get(id) ?? id, tools, excluded, ...rest, places: definition.places }];
-  });
+  const candidates = (parsed.kind === 'accepted' ? parsed.servers : []).flatMap(
+    (server): Candidate[] => {
+      assert.equal(server.kind, 'valid', JSON.stringify(parsed.problems));
+      if (server.kind !== 'valid' || !server.definition.enabled) return [];
+      const { definition, id } = server;
+      const curation = curate(
+        definition,
+        listing(...(servers.find((one) => one.id === id)?.lists ?? [])),
+        'off',
+      );
+      if (curation.kind === 'refused') {
+        refused.push(id);
+        return [];
+      }
+      found.push(...curation.problems);
+      const { tools, excluded } = curation;
+      const rest = {
+        prompts: [],
+        resources: noResources,
+        features: toolsAlone,
+        instructions: undefined,
+        leased: true,
+      };
+      return [
+        { id, shortName: short.get(id) ?? id, tools, excluded, ...rest, places: definition.places },
+      ];
+    },
+  );
   const { toolsets, problems } = publish(candidates, adminNames);
   const told = [...found, ...problems].filter(
-    // The first is the editor's limit, and the second counts tools of all servers. Neither is about names.
-    (problem) => needsAttention(problem) && problem.code !== 'editor-id-too-long' && problem.code !== 'too-many-tools',
+    // The first is the editor's limit, and the second counts tools of all servers. Neither is about
+    // names.
+    (problem) =>
+      needsAttention(problem) &&
+      problem.code !== 'editor-id-too-long' &&
+      problem.code !== 'too-many-tools',
   );
   return {
     published: toolsets.flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`)),

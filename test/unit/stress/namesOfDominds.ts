@@ -1,6 +1,6 @@
 /**
- * The rules of Dominds' documents for names, as a table: a file and its servers, and the published tools (N1–N5, C1).
- * `better` marks an intended difference and its reason.
+ * The rules of Dominds' documents for names, as a table: a file and its servers, and the published
+ * tools (N1–N5, C1). `better` marks an intended difference and its reason.
  */
 export interface DocumentedCase {
   readonly what: string;
@@ -16,7 +16,13 @@ export interface DocumentedCase {
   readonly better?: string;
 }
 
-const browser = ['browser_click', 'browser_snapshot', 'page_open', 'eval_unsafe', 'browser_run_unsafe'];
+const browser = [
+  'browser_click',
+  'browser_snapshot',
+  'page_open',
+  'eval_unsafe',
+  'browser_run_unsafe',
+];
 
 export const documentedCases: readonly DocumentedCase[] = [
   {
@@ -70,7 +76,10 @@ export const documentedCases: readonly DocumentedCase[] = [
       a: 'transform: [{ prefix: playwright_ }, { prefix: { remove: stock_prefix_, add: my_prefix_ } }, { suffix: _playwright }]',
     },
     lists: { a: ['open', 'stock_prefix_close'] },
-    published: ['a/my_prefix_playwright_open_playwright', 'a/my_prefix_playwright_stock_prefix_close_playwright'],
+    published: [
+      'a/my_prefix_playwright_open_playwright',
+      'a/my_prefix_playwright_stock_prefix_close_playwright',
+    ],
   },
   {
     what: 'transforms of `tools` stand for those of the server',
@@ -81,7 +90,8 @@ export const documentedCases: readonly DocumentedCase[] = [
     },
     lists: { a: ['x'], b: ['x'], c: ['x'] },
     published: ['a/x_t', 'b/x', 'c/c_x'],
-    better: 'Dominds refuses a server whose `transform` is empty as a value; here that is the same as none.',
+    better:
+      'Dominds refuses a server whose `transform` is empty as a value; here that is the same as none.',
   },
   {
     what: 'an item of `transform` has a prefix or a suffix, never both',
@@ -147,7 +157,8 @@ export const documentedCases: readonly DocumentedCase[] = [
     published: ['b/search'],
     problems: ['name-twice-in-server a'],
     states: { a: 'failed', b: 'running' },
-    better: 'Dominds publishes the first of the two, so that the order of a list decides what a name means.',
+    better:
+      'Dominds publishes the first of the two, so that the order of a list decides what a name means.',
   },
   {
     what: 'a name that the server lists twice counts once',

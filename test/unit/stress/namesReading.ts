@@ -1,6 +1,6 @@
 /**
- * A second reading of the rules for names (N1–N5), written from the rules and not from the product: a truth table,
- * names as arrays of characters, sets of claims. It shares nothing with `src`.
+ * A second reading of the rules for names (N1–N5), written from the rules and not from the product:
+ * a truth table, names as arrays of characters, sets of claims. It shares nothing with `src`.
  */
 export type Step =
   | { readonly add: string; readonly at: 'front' | 'end' }
@@ -23,7 +23,10 @@ interface Reading {
   readonly problems: readonly string[];
 }
 
-/** Matches by the rest of the name after each literal part: the first at the front, the last at the end. */
+/**
+ * Matches by the rest of the name after each literal part: the first at the front, the last at the
+ * end.
+ */
 export function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   if (parts.length === 1) return pattern === name;
@@ -82,7 +85,8 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
   for (const { id, enabled, whitelist, blacklist, steps, lists } of servers) {
     if (!enabled) continue;
     const say = (code: string): void => void problems.push(`${code} ${id}`);
-    for (const pattern of [...whitelist, ...blacklist]) if (!/\S/.test(pattern)) say('pattern-blank');
+    for (const pattern of [...whitelist, ...blacklist])
+      if (!/\S/.test(pattern)) say('pattern-blank');
     const once = [...new Set(lists)];
     const own: { readonly original: string; readonly name: string }[] = [];
     const aside: string[] = [];
@@ -101,7 +105,8 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
     }
     aside.forEach(say);
     for (const pattern of whitelist) {
-      if (/\S/.test(pattern) && !once.some((name) => fits(pattern, name))) say('pattern-matches-nothing');
+      if (/\S/.test(pattern) && !once.some((name) => fits(pattern, name)))
+        say('pattern-matches-nothing');
     }
     for (const pattern of blacklist) {
       if (!/\S/.test(pattern)) continue;

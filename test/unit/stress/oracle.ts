@@ -1,7 +1,7 @@
 /**
- * The expected tools and problems, derived from the file, from the offers of servers and from the history of working
- * definitions. The rules are written down a second time, in another way (spec N, R). It knows no connection and no code
- * of the product.
+ * The expected tools and problems, derived from the file, from the offers of servers and from the
+ * history of working definitions. The rules are written down a second time, in another way (spec N,
+ * R). It knows no connection and no code of the product.
  */
 import type { EntryModel, FileModel, Step } from './edits.js';
 
@@ -33,8 +33,16 @@ export interface History {
 export type StartOutcome = { readonly offers: readonly string[] } | { readonly failure: string };
 
 const nameRule = /^[a-zA-Z0-9_-]{1,64}$/;
-/** The errors that the stress tests cause. `lost` stands for two codes, and only one of them is an error. */
-const errors = new Set(['yaml-syntax', 'server-exited', 'command-not-found', 'name-twice-in-server']);
+/**
+ * The errors that the stress tests cause. `lost` stands for two codes, and only one of them is an
+ * error.
+ */
+const errors = new Set([
+  'yaml-syntax',
+  'server-exited',
+  'command-not-found',
+  'name-twice-in-server',
+]);
 let generations = 0;
 
 export class Oracle {
@@ -129,7 +137,15 @@ export class Oracle {
     }
     const generation = ++generations;
     const { offers } = outcome;
-    history.serving = { launch, stateless, view, offers, rejected: undefined, refreshFailed: false, generation };
+    history.serving = {
+      launch,
+      stateless,
+      view,
+      offers,
+      rejected: undefined,
+      refreshFailed: false,
+      generation,
+    };
     history.wantedTrouble = undefined;
     history.servingTrouble = false;
     return generation;
@@ -173,7 +189,10 @@ export class Oracle {
     return false;
   }
 
-  /** `id/published`, in file order. The tools of a server are sorted, because their order depends on its earlier lists. */
+  /**
+   * `id/published`, in file order. The tools of a server are sorted, because their order depends on
+   * its earlier lists.
+   */
   published(): string[] {
     return this.claims().published.map(({ id, name }) => `${id}/${name}`);
   }
@@ -183,7 +202,10 @@ export class Oracle {
     return this.claims().published.find((tool) => tool.id === id && tool.name === name)?.original;
   }
 
-  /** Codes, sorted, except those of servers that are starting. `lost` stands for each of its two codes. */
+  /**
+   * Codes, sorted, except those of servers that are starting. `lost` stands for each of its two
+   * codes.
+   */
   problems(): string[] {
     const codes: string[] = this.refused ? ['yaml-syntax'] : [];
     codes.push(...this.claims().problems);
@@ -192,7 +214,8 @@ export class Oracle {
       const { serving } = history;
       if (!this.refused && entry.fault === 'command') codes.push('wrong-type');
       if (!this.refused && entry.fault === 'variable' && entry.enabled) codes.push('env-unset');
-      if (serving && this.isAsWritten(serving, entry)) codes.push(...curate(serving.view, serving.offers).problems);
+      if (serving && this.isAsWritten(serving, entry))
+        codes.push(...curate(serving.view, serving.offers).problems);
       if (serving?.refreshFailed) codes.push('refresh-failed');
       if (history.wantedTrouble !== undefined) codes.push(history.wantedTrouble);
       if (history.servingTrouble) codes.push('lost');
@@ -234,7 +257,10 @@ export class Oracle {
     history.servingTrouble = false;
   }
 
-  private claims(): { published: { id: string; name: string; original: string }[]; problems: string[] } {
+  private claims(): {
+    published: { id: string; name: string; original: string }[];
+    problems: string[];
+  } {
     const taken = new Map<string, string>();
     const published: { id: string; name: string; original: string }[] = [];
     const problems: string[] = [];
@@ -291,7 +317,8 @@ function curate(
     .filter((name) => !out(name))
     .map((original) => ({ original, name: transform.reduce(transformed, original) }));
   const tools = named.filter(({ name }) => nameRule.test(name));
-  for (let dropped = named.length - tools.length; dropped > 0; dropped--) problems.push('published-name-invalid');
+  for (let dropped = named.length - tools.length; dropped > 0; dropped--)
+    problems.push('published-name-invalid');
   return { tools, twice: new Set(tools.map(({ name }) => name)).size < tools.length, problems };
 }
 

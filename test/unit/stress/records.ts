@@ -1,6 +1,6 @@
 /**
- * The records of the instances and calls of a host over fake servers: why each start was requested, the instance of
- * each call, and why each may end. They are compared with the host and the oracle.
+ * The records of the instances and calls of a host over fake servers: why each start was requested,
+ * the instance of each call, and why each may end. They are compared with the host and the oracle.
  */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
@@ -121,7 +121,8 @@ export class Records {
       return;
     }
     for (const call of this.calls) {
-      if (call.serving === purpose.serving && !call.instance) call.excuse ??= 'its instance did not start';
+      if (call.serving === purpose.serving && !call.instance)
+        call.excuse ??= 'its instance did not start';
     }
     if (this.isCurrent(pending.request.server, purpose.serving)) {
       this.deps.oracle.history(pending.request.server).servingTrouble = true;
@@ -141,7 +142,8 @@ export class Records {
     if (purpose.kind === 'attempt') {
       const generation = this.deps.oracle.settle(server, { offers });
       const { serving } = this.deps.oracle.history(server);
-      if (generation === undefined || !serving) assert.ok(connection.closed, 'what was refused is open');
+      if (generation === undefined || !serving)
+        assert.ok(connection.closed, 'what was refused is open');
       else this.track(connection, server, this.program(pending), serving);
       this.excuseReplaced();
       return;
@@ -149,7 +151,8 @@ export class Records {
     if (!purpose.call && !purpose.serving.stateless) this.excuseWarm(purpose.serving);
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
     // The lease exists even if its call is cancelled.
-    if (purpose.call && !purpose.serving.stateless) instance.conversation = purpose.call.conversation;
+    if (purpose.call && !purpose.serving.stateless)
+      instance.conversation = purpose.call.conversation;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
       instance.replacedAt = this.deps.clock.now();
@@ -167,16 +170,30 @@ export class Records {
     }
   }
 
-  private track(connection: FakeConnection, server: string, program: string, serving: Serving): InstanceRecord {
+  private track(
+    connection: FakeConnection,
+    server: string,
+    program: string,
+    serving: Serving,
+  ): InstanceRecord {
     const history = this.histories.get(serving) ?? this.deps.oracle.history(server);
     this.histories.set(serving, history);
-    const instance: InstanceRecord = { connection, server, program, serving, history, calls: new Set() };
+    const instance: InstanceRecord = {
+      connection,
+      server,
+      program,
+      serving,
+      history,
+      calls: new Set(),
+    };
     this.instances.add(instance);
     return instance;
   }
 
   isCurrent(server: string, serving: Serving): boolean {
-    return this.deps.oracle.ids.includes(server) && this.deps.oracle.history(server).serving === serving;
+    return (
+      this.deps.oracle.ids.includes(server) && this.deps.oracle.history(server).serving === serving
+    );
   }
 
   /** A replaced instance may end after its calls. */
@@ -205,7 +222,11 @@ export class Records {
         const { number } = answer.request.arguments as { number: number };
         const call = [...this.calls].find((each) => each.number === number);
         assert.ok(call && !call.answer, 'a call was sent twice, or was never made');
-        assert.equal(instance.serving, call.serving, `call ${number} is on an instance of another definition`);
+        assert.equal(
+          instance.serving,
+          call.serving,
+          `call ${number} is on an instance of another definition`,
+        );
         assert.equal(answer.request.tool, call.original);
         call.answer = answer;
         call.instance = instance;
@@ -233,7 +254,10 @@ export class Records {
       } else if (excuse !== undefined) {
         // It lives only for its calls, except during a death without a report.
         assert.ok(calls.size > 0, `an instance of ${server} lives on: ${excuse}`);
-        assert.ok(!current || excuse === 'it was idle', `an instance of ${server} that serves was to end: ${excuse}`);
+        assert.ok(
+          !current || excuse === 'it was idle',
+          `an instance of ${server} that serves was to end: ${excuse}`,
+        );
       }
     }
     for (const call of this.calls) if (call.outcome) this.calls.delete(call);
@@ -260,7 +284,8 @@ export class Records {
     );
     const expected = this.deps.oracle.problems();
     const shown = snapshot.problems
-      // There is one for each pair of tools, and for each error of the parser. Here the first counts.
+      // There is one for each pair of tools, and for each error of the parser. Here the first
+      // counts.
       .filter(({ code, server }, index, all) => {
         const first = all.findIndex((other) => other.code === code && other.server === server);
         return code === 'name-twice-in-server' ? index === first : code !== 'yaml-syntax';
@@ -279,7 +304,9 @@ export class Records {
       const previous = serving !== undefined && !this.deps.oracle.isAsWritten(serving, entry);
       assert.equal(status.previous !== undefined, previous, `previous of ${status.id}`);
       const history = this.deps.oracle.history(status.id);
-      const live = [...this.instances].filter((each) => each.history === history && !each.connection.closed);
+      const live = [...this.instances].filter(
+        (each) => each.history === history && !each.connection.closed,
+      );
       assert.equal(status.instances.length, live.length, `instances of ${status.id}`);
     }
     const live = [...this.instances].filter(({ connection }) => !connection.closed).length;
@@ -293,7 +320,8 @@ function replaceCode(codes: string[], code: string): void {
 
 /** Returns the code of a failed start of the serving definition. */
 function reconcileLost(expected: readonly string[], shown: string[]): void {
-  const count = (codes: readonly string[], code: string): number => codes.filter((each) => each === code).length;
+  const count = (codes: readonly string[], code: string): number =>
+    codes.filter((each) => each === code).length;
   let surplus = count(shown, 'server-exited') - count(expected, 'server-exited');
   for (const [index, code] of shown.entries()) {
     if (code === 'server-exited' && surplus-- > 0) shown[index] = 'lost';

@@ -1,6 +1,7 @@
 /**
- * The host over fake servers, under random edits, calls, deaths and actions of persons, one step after the other. After
- * each step it is compared with the oracle. The clock is a fake one, and only turns of the event loop pass.
+ * The host over fake servers, under random edits, calls, deaths and actions of persons, one step
+ * after the other. After each step it is compared with the oracle. The clock is a fake one, and
+ * only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
 import { adminNames } from '../../../src/core/host/admin.js';
@@ -36,7 +37,8 @@ export class Simulation {
     const { clock, connector, env } = this;
     this.host = testCore({ clock, connector, env, maxInstances: () => 1_000 }).host;
     this.records = new Records({ connector, clock, oracle: this.oracle, host: this.host });
-    for (const program of vocabulary.programs) this.records.offers.set(program, this.randomOffers());
+    for (const program of vocabulary.programs)
+      this.records.offers.set(program, this.randomOffers());
   }
 
   get editsMade(): number {
@@ -68,7 +70,8 @@ export class Simulation {
       assert.equal(this.connector.live.size, 0, 'connections are left');
       assert.equal(this.clock.pending, 0, 'timers are left');
       assert.deepEqual(DisposableStore.liveNames(), stores);
-      for (const call of this.records.calls) assert.ok(call.outcome, `call ${call.number} has no outcome`);
+      for (const call of this.records.calls)
+        assert.ok(call.outcome, `call ${call.number} has no outcome`);
       await Promise.all(this.waits);
     } catch (error) {
       throw new Error(this.describe(), { cause: error });
@@ -163,7 +166,9 @@ export class Simulation {
     const wanted = attempts.map((pending) => ({
       pending,
       history: this.oracle.history(pending.request.server).pending,
-      made: this.flaky(pending) ? undefined : pending.succeed(listing(...this.records.offersOf(pending))),
+      made: this.flaky(pending)
+        ? undefined
+        : pending.succeed(listing(...this.records.offersOf(pending))),
     }));
     this.edit();
     for (const { pending, history, made } of wanted) {
@@ -173,7 +178,8 @@ export class Simulation {
         if (!pending.request.signal.aborted) this.records.fail(pending);
         continue;
       }
-      const still = history !== undefined && this.oracle.history(pending.request.server).pending === history;
+      const still =
+        history !== undefined && this.oracle.history(pending.request.server).pending === history;
       await turn();
       if (still) this.records.settled(pending, made);
       else assert.ok(made.closed, 'what an overtaken start connected is open');
@@ -208,7 +214,14 @@ export class Simulation {
     assert.ok(serving && original !== undefined);
     const controller = new AbortController();
     const conversation = this.random.pick(conversations);
-    const call: CallRecord = { number: ++this.numbers, server, conversation, original, serving, controller };
+    const call: CallRecord = {
+      number: ++this.numbers,
+      server,
+      conversation,
+      original,
+      serving,
+      controller,
+    };
     this.records.calls.add(call);
     const { signal } = controller;
     void this.host
@@ -239,7 +252,8 @@ export class Simulation {
 
   private async changeTools(broken: boolean): Promise<void> {
     const live = [...this.records.instances].filter(
-      ({ connection, server, serving }) => !connection.closed && this.records.isCurrent(server, serving),
+      ({ connection, server, serving }) =>
+        !connection.closed && this.records.isCurrent(server, serving),
     );
     if (live.length === 0) return;
     const { program } = this.random.pick(live);
@@ -260,7 +274,8 @@ export class Simulation {
     }
     await turn();
     if (!broken) return;
-    for (const { connection } of told) connection.offers = listing(...(this.records.offers.get(program) ?? []));
+    for (const { connection } of told)
+      connection.offers = listing(...(this.records.offers.get(program) ?? []));
   }
 
   private async advance(ms: number): Promise<void> {
@@ -296,7 +311,8 @@ export class Simulation {
         for (const call of instance.calls) call.excuse ??= why;
       }
       // The calls whose instance is starting.
-      for (const call of this.records.calls) if (call.server === id && !call.instance) call.excuse ??= why;
+      for (const call of this.records.calls)
+        if (call.server === id && !call.instance) call.excuse ??= why;
     };
     switch (kind) {
       case 'stop':
@@ -311,18 +327,23 @@ export class Simulation {
         const { serving } = this.oracle.history(id);
         const after = this.oracle.entry(id);
         // The serving definition of a wrong entry is started again, whatever its launch is.
-        const isLast = after && (isWrong(after) || (after.enabled && serving?.launch === this.oracle.launchOf(after)));
+        const isLast =
+          after &&
+          (isWrong(after) || (after.enabled && serving?.launch === this.oracle.launchOf(after)));
         const runs = serving && isLast;
         if (kind === 'restart' && runs) end(current, 'restarted');
         // Every start of another definition begins again.
-        if (kind === 'restart' && !runs) for (const pending of this.records.pendings()) this.untag(pending, id);
+        if (kind === 'restart' && !runs)
+          for (const pending of this.records.pendings()) this.untag(pending, id);
         this.wait(kind === 'start' ? this.host.start(id) : this.host.restart(id));
         this.oracle.start(id);
         break;
       }
       case 'release': {
         const conversation = this.random.pick(conversations);
-        const held = of.filter((instance) => instance.conversation === conversation && !instance.serving.stateless);
+        const held = of.filter(
+          (instance) => instance.conversation === conversation && !instance.serving.stateless,
+        );
         end(held, 'released');
         this.wait(this.host.release(id, conversation));
         break;
@@ -337,7 +358,10 @@ export class Simulation {
       this.records.purposes.delete(pending);
   }
 
-  /** Answers every start and call until none is under way. Then everything must be as the oracle says. */
+  /**
+   * Answers every start and call until none is under way. Then everything must be as the oracle
+   * says.
+   */
   private async settle(): Promise<void> {
     for (;;) {
       await turn();

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for a promise by turns of the event loop and not by time, because nothing here takes time. */
+/**
+ * Waits for a promise by turns of the event loop and not by time, because nothing here takes time.
+ */
 export async function within(promise: Promise<unknown>): Promise<void> {
   let done = false;
   const ended = promise.then(

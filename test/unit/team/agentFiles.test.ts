@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import { agentFileName, memberOf, newAgentFile, withGrants } from '../../../src/core/team/agentFiles.js';
+import {
+  agentFileName,
+  memberOf,
+  newAgentFile,
+  withGrants,
+} from '../../../src/core/team/agentFiles.js';
 
 describe('members as custom agents', () => {
-  const alice = { id: 'alice', name: 'Alice', purpose: "tests: ours and others'", toolsets: ['browser', 'Shop'] };
+  const alice = {
+    id: 'alice',
+    name: 'Alice',
+    purpose: "tests: ours and others'",
+    toolsets: ['browser', 'Shop'],
+  };
   const file = newAgentFile(alice);
 
   it('name the granted toolsets as the editor does', () => {
@@ -24,17 +34,26 @@ describe('members as custom agents', () => {
       .replace('You are Alice', 'You are the one');
     assert.equal(withGrants(own, alice), own, 'in whatever layout');
     const fewer = withGrants(own, { ...alice, toolsets: ['files'] }) ?? '';
-    assert.match(fewer, /\n# mine\ntools: # all of these\n {2}- read\n {2}- 'files\/\*'\nmodel: x\n---/);
+    assert.match(
+      fewer,
+      /\n# mine\ntools: # all of these\n {2}- read\n {2}- 'files\/\*'\nmodel: x\n---/,
+    );
     assert.match(fewer, /member alice; toolsets: files -->/);
     assert.match(fewer, /You are the one/);
     const none = withGrants(fewer, { ...alice, toolsets: [] }) ?? '';
     assert.match(none, /tools: # all of these\n {2}- read\nmodel/);
-    assert.match(withGrants(none, alice) ?? '', /\n {2}- read\n {2}- 'browser\/\*'\n {2}- 'shop\/\*'\nmodel/);
+    assert.match(
+      withGrants(none, alice) ?? '',
+      /\n {2}- read\n {2}- 'browser\/\*'\n {2}- 'shop\/\*'\nmodel/,
+    );
   });
 
   it('agent files lose single tools of a removed toolset, and get back a removed `tools`', () => {
     const single = file.replace("'browser/*'", "'browser/click', 'browser/open'");
-    assert.match(withGrants(single, { ...alice, toolsets: ['Shop'] }) ?? '', /tools: \['shop\/\*'\]/);
+    assert.match(
+      withGrants(single, { ...alice, toolsets: ['Shop'] }) ?? '',
+      /tools: \['shop\/\*'\]/,
+    );
     assert.match(
       withGrants(file.replace(/tools: .*\n/, ''), alice) ?? '',
       /\ntools: \['browser\/\*', 'shop\/\*'\]\n---/,
@@ -60,7 +79,8 @@ describe('members as custom agents', () => {
     const granted = (toolsets: string[]) => ({ ...alice, toolsets });
     for (const [name, front, expected] of rows) {
       it(name, () => {
-        const after = withGrants(text(front), granted(['Shop', 'files'])) ?? assert.fail('not changed');
+        const after =
+          withGrants(text(front), granted(['Shop', 'files'])) ?? assert.fail('not changed');
         const whole = text(expected).replace('toolsets: browser, Shop', 'toolsets: Shop, files');
         assert.equal(after, whole);
         assert.equal(withGrants(after, granted(['Shop', 'files'])), after, 'and once is enough');
@@ -75,7 +95,10 @@ describe('members as custom agents', () => {
 
     it('no agent file remains for a member without grants', () => {
       for (const [front, expected] of [
-        ["tools: # mine\n  - 'browser/*' # b\n  # c\nmodel: x", 'tools: [] # mine\n  # c\nmodel: x'],
+        [
+          "tools: # mine\n  - 'browser/*' # b\n  # c\nmodel: x",
+          'tools: [] # mine\n  # c\nmodel: x',
+        ],
         ["tools: ['browser/*', shop/x]", 'tools: []'],
         ['tools: browser/*', 'tools: []'],
         ['tools: # c', 'tools: [] # c'],

@@ -59,11 +59,19 @@ members:
       "toolset-unknown 5:28 '!brwser'",
     ]);
     assert.deepEqual(
-      new Set(grantProblems([team(text)], configured, new Set()).map(({ code, severity }) => `${code} ${severity}`)),
+      new Set(
+        grantProblems([team(text)], configured, new Set()).map(
+          ({ code, severity }) => `${code} ${severity}`,
+        ),
+      ),
       new Set(['toolset-unknown warning', 'toolset-deferred information']),
       'other programs that read the file may have the toolset',
     );
-    assert.equal(grantProblems([team(text)], configured, new Set(['shop'])).length, 2, 'on its way: nothing to say');
+    assert.equal(
+      grantProblems([team(text)], configured, new Set(['shop'])).length,
+      2,
+      'on its way: nothing to say',
+    );
     assert.match(grantProblems([team(text)], configured, new Set())[0]?.fix ?? '', /Write `files`/);
   });
 });

@@ -6,8 +6,9 @@ import { file, parse, team, told } from './teams.js';
 const grants = (of: Team, id: string): string[] =>
   of.members
     .find((member) => member.id === id)
-    ?.grants.map(({ grant }) => (grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id)) ??
-  [];
+    ?.grants.map(({ grant }) =>
+      grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
+    ) ?? [];
 
 describe('team.yaml', () => {
   it('a team file with many mistakes has 500 problems and the number of the rest (S2)', () => {

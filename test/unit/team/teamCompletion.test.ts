@@ -12,7 +12,9 @@ function complete(text: string): { labels: string[]; taken: string } {
   const source = text.replace('|', '');
   const found = completeTeam(source, offset, toolsets);
   const [first] = found;
-  const taken = first ? source.slice(0, first.span.start) + first.insert + source.slice(first.span.end) : source;
+  const taken = first
+    ? source.slice(0, first.span.start) + first.insert + source.slice(first.span.end)
+    : source;
   return { labels: found.map(({ label }) => label), taken };
 }
 
@@ -34,7 +36,10 @@ describe('completion in team.yaml', () => {
   });
 
   it('completion offers members for `default_responder`, keys at the places of keys, and nothing elsewhere', () => {
-    assert.deepEqual(complete('members:\n  alice: {}\n  bob: {}\ndefault_responder: |\n').labels, ['alice', 'bob']);
+    assert.deepEqual(complete('members:\n  alice: {}\n  bob: {}\ndefault_responder: |\n').labels, [
+      'alice',
+      'bob',
+    ]);
     assert.deepEqual(complete('|').labels, ['members', 'member_defaults', 'default_responder']);
     assert.deepEqual(complete('members:\n  alice:\n    |\n').labels, ['toolsets', 'name', 'gofor']);
     assert.deepEqual(complete('members:\n  alice:\n    model: |\n').labels, []);

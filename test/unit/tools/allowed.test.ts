@@ -28,7 +28,8 @@ describe('allowed values of an argument (O3a, O3b)', () => {
   });
 
   it('names are equal in any case and normal form, and a long name stays as it is (O3b)', () => {
-    for (const name of ['PATH', 'Path', 'ｐａｔｈ', 'pаth'.replace('а', 'a')]) assert.equal(foldedName(name), 'path');
+    for (const name of ['PATH', 'Path', 'ｐａｔｈ', 'pаth'.replace('а', 'a')])
+      assert.equal(foldedName(name), 'path');
     assert.notEqual(foldedName('p\u0430th'), 'path', 'a Cyrillic letter is another one');
     const long = 'A'.repeat(2000);
     assert.equal(foldedName(long), long);

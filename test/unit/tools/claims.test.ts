@@ -10,15 +10,23 @@ function baselines(id: string, rest: Rest): Baselines {
   const rules = { id, tools: noLists, transform: [], prompts, resources: noLists, ...rest.rules };
   return { offers: [], count: 1, hasApps: false, ...rest, rules };
 }
-const tools = (...names: string[]): Baselines['offers'] => names.map((name) => ({ kind: 'tool', original: name }));
+const tools = (...names: string[]): Baselines['offers'] =>
+  names.map((name) => ({ kind: 'tool', original: name }));
 const resources = (...names: string[]): Baselines['offers'] =>
   names.map((name) => ({ kind: 'resource', original: name }));
-const servers = (claims: ReturnType<Claims['of']>): string => claims.map(({ server }) => server).join();
+const servers = (claims: ReturnType<Claims['of']>): string =>
+  claims.map(({ server }) => server).join();
 
 describe('names and URIs in baselines (N5b, N5c, N5d)', () => {
   it('servers claim a name in the order of the file', () => {
-    const claims = new Claims([baselines('a', { offers: tools('x') }), baselines('b', { offers: tools('x', 'y') })]);
-    assert.deepEqual([servers(claims.of('tool', 'x')), servers(claims.of('tool', 'y'))], ['a,b', 'b']);
+    const claims = new Claims([
+      baselines('a', { offers: tools('x') }),
+      baselines('b', { offers: tools('x', 'y') }),
+    ]);
+    assert.deepEqual(
+      [servers(claims.of('tool', 'x')), servers(claims.of('tool', 'y'))],
+      ['a,b', 'b'],
+    );
     assert.equal(servers(claims.of('prompt', 'x')), '');
   });
 
@@ -52,7 +60,8 @@ describe('names and URIs in baselines (N5b, N5c, N5d)', () => {
 
   it('apps claim the original names of the tools of their server (G8a)', () => {
     const rules = { transform: [{ kind: 'prefix', remove: '', add: 'a_' }] } as const;
-    const claims = (hasApps: boolean): Claims => new Claims([baselines('a', { rules, offers: tools('x'), hasApps })]);
+    const claims = (hasApps: boolean): Claims =>
+      new Claims([baselines('a', { rules, offers: tools('x'), hasApps })]);
     assert.deepEqual(
       [claims(true), claims(false)].map((each) => servers(each.of('app', 'x'))),
       ['a', ''],
@@ -79,7 +88,11 @@ describe('names and URIs in baselines (N5b, N5c, N5d)', () => {
     const uri = `note://${'a'.repeat(8_000)}`;
     assert.equal(servers(claims.ofUri(uri)), 'b');
     const ofList = claims.forList();
-    assert.equal(servers(ofList(uri)), '', 'too many URIs of a list are compared when they are read');
+    assert.equal(
+      servers(ofList(uri)),
+      '',
+      'too many URIs of a list are compared when they are read',
+    );
     assert.equal(isMadeFrom(long, uri, true), true);
     assert.equal(isMadeFrom(long, uri), false);
   });

@@ -25,7 +25,8 @@ function curated(curation: Curation): Curated {
   assert.equal(curation.kind, 'curated');
   return curation as Curated;
 }
-const published = (curation: Curation): string[] => curated(curation).tools.map((each) => each.published);
+const published = (curation: Curation): string[] =>
+  curated(curation).tools.map((each) => each.published);
 const codes = (curation: Curation): string[] => curation.problems.map((problem) => problem.code);
 
 describe('filter (N2)', () => {
@@ -84,7 +85,11 @@ describe('filter (N2)', () => {
 
   it('a published tool has the keys of the server’s tool in their order (N6)', () => {
     const given = {
-      inputSchema: { properties: { path: true, content: { type: 'string' } }, type: 'object', required: ['path'] },
+      inputSchema: {
+        properties: { path: true, content: { type: 'string' } },
+        type: 'object',
+        required: ['path'],
+      },
       outputSchema: { type: 'object', $id: 'x', properties: { b: false, a: {} } },
       name: 'write',
       description: 'Writes.',
@@ -104,7 +109,11 @@ describe('filter (N2)', () => {
     const listed = {
       ...offer(...texts),
       prompts: { prompts: texts.map((name) => ({ name })), malformed: [] },
-      resources: { resources: texts.map((uri) => ({ uri, name: 'x' })), templates: [], malformed: [] },
+      resources: {
+        resources: texts.map((uri) => ({ uri, name: 'x' })),
+        templates: [],
+        malformed: [],
+      },
     };
     const all = rules({ tools: filter, prompts: { filter, transform: [] }, resources: filter });
     const result = curated(curate(all, listed, 'information'));
@@ -120,11 +129,14 @@ describe('filter (N2)', () => {
       ...offer('read'),
       resources: { resources: [{ uri, name: 'x' }], templates: [], malformed: [] },
     });
-    const long = curated(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(8_000)}`), 'off'));
+    const long = curated(
+      curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(8_000)}`), 'off'),
+    );
     assert.deepEqual([codes(long), published(long)], [['list-too-long'], ['read']]);
-    assert.deepEqual(codes(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(900)}`), 'off')), [
-      'pattern-matches-nothing',
-    ]);
+    assert.deepEqual(
+      codes(curate(rules({ resources: filter }), listed(`file:///${'a'.repeat(900)}`), 'off')),
+      ['pattern-matches-nothing'],
+    );
   });
 
   it('a pattern without a match has a warning at its item', () => {
@@ -150,12 +162,19 @@ describe('filter (N2)', () => {
     for (const { whitelist, blacklist, in: wanted } of ways) {
       const result = curate(rules({ tools: { whitelist, blacklist } }), offer(...names), 'off');
       assert.deepEqual(published(result), wanted, JSON.stringify({ whitelist, blacklist }));
-      assert.deepEqual(new Set(codes(result)), new Set(), 'the config file says it, not the listing');
+      assert.deepEqual(
+        new Set(codes(result)),
+        new Set(),
+        'the config file says it, not the listing',
+      );
     }
   });
 
   it('a blacklist pattern with only whitelisted matches has a warning (N2b)', () => {
-    const filter = { whitelist: ['browser_*', 'page_*'], blacklist: ['*_unsafe', 'p*', 'none', 'read'] };
+    const filter = {
+      whitelist: ['browser_*', 'page_*'],
+      blacklist: ['*_unsafe', 'p*', 'none', 'read'],
+    };
     const result = curate(
       rules({ tools: filter }),
       offer('browser_click', 'browser_eval_unsafe', 'page_x', 'print', 'read'),
@@ -168,7 +187,10 @@ describe('filter (N2)', () => {
         ['pattern-matches-nothing', 'warning', '/ws/s/tools/blacklist/2'],
       ],
     );
-    assert.match(result.problems[0]?.message ?? '', /"\*_unsafe".*"browser_\*".*browser_eval_unsafe/);
+    assert.match(
+      result.problems[0]?.message ?? '',
+      /"\*_unsafe".*"browser_\*".*browser_eval_unsafe/,
+    );
   });
 
   it('each list has one report of its filtered tools, with the severity of the setting', () => {
@@ -187,7 +209,10 @@ describe('filter (N2)', () => {
 
   it('patterns match original names, not transformed ones', () => {
     const result = curate(
-      rules({ tools: { whitelist: ['x_*'], blacklist: [] }, transform: [{ kind: 'prefix', add: 'x_' }] }),
+      rules({
+        tools: { whitelist: ['x_*'], blacklist: [] },
+        transform: [{ kind: 'prefix', add: 'x_' }],
+      }),
       offer('read'),
       'off',
     );
@@ -199,9 +224,21 @@ describe('transforms (N3)', () => {
   for (const { of, gives, transform } of [
     { of: 'a', gives: 'x_a', transform: [{ kind: 'prefix', add: 'x_' }] },
     { of: 'x_a', gives: 'x_x_a', transform: [{ kind: 'prefix', add: 'x_' }] },
-    { of: 'stock_a', gives: 'my_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }] },
-    { of: 'a', gives: 'my_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }] },
-    { of: 'stock_stock_a', gives: 'stock_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: '' }] },
+    {
+      of: 'stock_a',
+      gives: 'my_a',
+      transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }],
+    },
+    {
+      of: 'a',
+      gives: 'my_a',
+      transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }],
+    },
+    {
+      of: 'stock_stock_a',
+      gives: 'stock_a',
+      transform: [{ kind: 'replacePrefix', remove: 'stock_', add: '' }],
+    },
     { of: 'a', gives: 'a_v2', transform: [{ kind: 'suffix', add: '_v2' }] },
     {
       of: 'a',
@@ -233,7 +270,11 @@ describe('names (N4, N5)', () => {
   it('a name of 64 characters is published, and a longer one from a transform is dropped', () => {
     const long = 'x'.repeat(64);
     assert.deepEqual(published(curate(rules(), offer(long), 'off')), [long]);
-    const result = curate(rules({ transform: [{ kind: 'suffix', add: 's' }] }), offer(long, 'a'), 'off');
+    const result = curate(
+      rules({ transform: [{ kind: 'suffix', add: 's' }] }),
+      offer(long, 'a'),
+      'off',
+    );
     assert.deepEqual(published(result), ['as']);
     assert.deepEqual(
       result.problems.map(({ code, place }) => [code, place.file]),
@@ -267,7 +308,9 @@ describe('names (N4, N5)', () => {
 
   it('a filtered name listed three times has one report, by the list', () => {
     const filter = { whitelist: [], blacklist: ['a'] };
-    const result = curated(curate(rules({ tools: filter }), offer('a', 'b', 'a', 'a'), 'information'));
+    const result = curated(
+      curate(rules({ tools: filter }), offer('a', 'b', 'a', 'a'), 'information'),
+    );
     assert.deepEqual(published(result), ['b']);
     assert.deepEqual(
       result.problems.map(({ message }) => message),
@@ -278,7 +321,10 @@ describe('names (N4, N5)', () => {
   it('a tool left out does not hold its name', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const filter = { whitelist: [], blacklist: ['a_*'] };
-    assert.deepEqual(published(curate(rules({ transform, tools: filter }), offer('a_x', 'x'), 'off')), ['x']);
+    assert.deepEqual(
+      published(curate(rules({ transform, tools: filter }), offer('a_x', 'x'), 'off')),
+      ['x'],
+    );
   });
 });
 
@@ -351,7 +397,9 @@ describe('schemas (N7)', () => {
 
   it('a tool with an output schema that no client could compile is published without it, and a problem says why', () => {
     const outputSchema = withProperty({ pattern: '(?i)^a' }) as OfferedTool['outputSchema'];
-    const result = curated(curate(rules(), { tools: [tool('odd', { outputSchema })], malformed: [] }, 'off'));
+    const result = curated(
+      curate(rules(), { tools: [tool('odd', { outputSchema })], malformed: [] }, 'off'),
+    );
     assert.deepEqual(result.tools[0]?.tool, tool('odd'));
     assert.deepEqual(codes(result), ['output-schema-left-out']);
     assert.match(
@@ -363,7 +411,10 @@ describe('schemas (N7)', () => {
   for (const [what, schema] of [
     ['an unknown type', withProperty({ type: 'strin' })],
     ['an array without items', withProperty({ anyOf: [{ type: 'array' }] })],
-    ['an array without items in a list of types', withProperty({ type: ['array', 'null'], items: { type: 'array' } })],
+    [
+      'an array without items in a list of types',
+      withProperty({ type: ['array', 'null'], items: { type: 'array' } }),
+    ],
   ] as const) {
     it(`only the editor does not get the tool with ${what} in its schema`, () => {
       const result = curated(curate(rules(), offering(schema), 'off'));
@@ -398,13 +449,23 @@ describe('schemas (N7)', () => {
   }
 
   it('a boolean property becomes the equivalent object, because strict clients need it', () => {
-    const schema = { type: 'object', properties: { any: true, never: false, a: { type: 'string' } } };
+    const schema = {
+      type: 'object',
+      properties: { any: true, never: false, a: { type: 'string' } },
+    };
     const odd = tool('odd', { inputSchema: schema as unknown as OfferedTool['inputSchema'] });
     const result = curated(
       curate(rules(), { tools: [{ ...odd, outputSchema: odd.inputSchema }], malformed: [] }, 'off'),
     );
-    const written = { type: 'object', properties: { any: {}, never: { not: {} }, a: { type: 'string' } } };
-    assert.deepEqual(result.tools[0]?.tool, { ...odd, inputSchema: written, outputSchema: written });
+    const written = {
+      type: 'object',
+      properties: { any: {}, never: { not: {} }, a: { type: 'string' } },
+    };
+    assert.deepEqual(result.tools[0]?.tool, {
+      ...odd,
+      inputSchema: written,
+      outputSchema: written,
+    });
     assert.ok(ToolSchema.safeParse(result.tools[0]?.tool).success);
     assert.deepEqual(codes(result), []);
   });
@@ -414,7 +475,10 @@ describe('schemas (N7)', () => {
     const inHeader = { ...text, 'x-mcp-header': 'Name' };
     const data = { default: { 'x-mcp-header': 'data' } };
     const right = { type: 'object', properties: { a: inHeader } };
-    const wrong = { type: 'object', properties: { a: { ...inHeader, ...data }, list: { items: [inHeader] } } };
+    const wrong = {
+      type: 'object',
+      properties: { a: { ...inHeader, ...data }, list: { items: [inHeader] } },
+    };
     const tools = [right, wrong].map((schema, index) =>
       tool(`t${index}`, { inputSchema: schema as unknown as OfferedTool['inputSchema'] }),
     );
@@ -451,7 +515,10 @@ describe('a server that declares nothing', () => {
   });
 
   it('a server of prompts only, and an empty list of tools, are no problems', () => {
-    assert.deepEqual(curate(rules(), { ...none, prompts: { prompts: [], malformed: [] } }, 'off').problems, []);
+    assert.deepEqual(
+      curate(rules(), { ...none, prompts: { prompts: [], malformed: [] } }, 'off').problems,
+      [],
+    );
     assert.deepEqual(curate(rules(), { tools: [], malformed: [] }, 'off').problems, []);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * The permitted references of a server's schema for the editor (E3): only to itself, because the editor fetches others.
+ * The permitted references of a server's schema for the editor (E3): only to itself, because the
+ * editor fetches others.
  */
 import assert from 'node:assert/strict';
 import { boundedSchema, withLocalReferences } from '../../../src/core/tools/localReferences.js';
@@ -25,7 +26,13 @@ describe('the references of a schema (E3)', () => {
         const within = (inner: object): object => ({
           ...inner,
           properties: { a: inner, $ref: { items: [inner, { not: inner }] } },
-          $defs: { b: { allOf: [inner], patternProperties: { '^x': inner }, dependentSchemas: { c: inner } } },
+          $defs: {
+            b: {
+              allOf: [inner],
+              patternProperties: { '^x': inner },
+              dependentSchemas: { c: inner },
+            },
+          },
           if: { additionalProperties: inner },
         });
         assert.deepEqual(withLocalReferences(within(part)), within(left), to);
@@ -52,15 +59,32 @@ describe('the references of a schema (E3)', () => {
       examples: [{ id: 'two' }],
     };
     assert.deepEqual(withLocalReferences(schema), schema);
-    for (const plain of [true, false, null, 1, 'https://x.example']) assert.equal(withLocalReferences(plain), plain);
-    const odd = JSON.parse('{"properties": {"__proto__": {"type": "string", "$ref": "x"}}}') as unknown;
-    assert.equal(JSON.stringify(withLocalReferences(odd)), '{"properties":{"__proto__":{"type":"string"}}}');
+    for (const plain of [true, false, null, 1, 'https://x.example'])
+      assert.equal(withLocalReferences(plain), plain);
+    const odd = JSON.parse(
+      '{"properties": {"__proto__": {"type": "string", "$ref": "x"}}}',
+    ) as unknown;
+    assert.equal(
+      JSON.stringify(withLocalReferences(odd)),
+      '{"properties":{"__proto__":{"type":"string"}}}',
+    );
   });
 
   it('no reference within the document leads outside by another keyword', () => {
     const [to = ''] = elsewhere;
-    for (const keyword of ['default', 'const', 'examples', 'enum', 'x-own', 'properties', 'required']) {
-      const held = withLocalReferences({ $ref: `#/${keyword}`, [keyword]: [{ $ref: to, $id: to, $schema: to }] });
+    for (const keyword of [
+      'default',
+      'const',
+      'examples',
+      'enum',
+      'x-own',
+      'properties',
+      'required',
+    ]) {
+      const held = withLocalReferences({
+        $ref: `#/${keyword}`,
+        [keyword]: [{ $ref: to, $id: to, $schema: to }],
+      });
       assert.deepEqual(held, { $ref: `#/${keyword}`, [keyword]: [{}] });
     }
   });
@@ -73,13 +97,28 @@ describe('the references of a schema (E3)', () => {
       markdownEnumDescriptions: ['[run](command:x)'],
       defaultSnippets: [{ body: 'a', markdownDescription: '![](https://x.example/a.png)' }],
     };
-    assert.deepEqual(withLocalReferences(schema), { type: 'string', enum: ['a'], defaultSnippets: [{ body: 'a' }] });
+    assert.deepEqual(withLocalReferences(schema), {
+      type: 'string',
+      enum: ['a'],
+      defaultSnippets: [{ body: 'a' }],
+    });
   });
 
   it('generated schemas lose only outside references, and nothing the second time', () => {
     const random = new Random(Number(process.env['SEED'] ?? Date.now()) >>> 0);
     const keywords = ['$ref', '$dynamicRef', '$recursiveRef', '$id', '$schema'];
-    const names = [...keywords, 'id', 'properties', '$defs', 'items', 'allOf', 'default', 'const', 'type', 'a'];
+    const names = [
+      ...keywords,
+      'id',
+      'properties',
+      '$defs',
+      'items',
+      'allOf',
+      'default',
+      'const',
+      'type',
+      'a',
+    ];
     let left = 0;
     const make = (depth: number): unknown => {
       const text = (): string => random.pick([...elsewhere, '#', '#/a/b', '#a', 'string', known]);
@@ -96,7 +135,9 @@ describe('the references of a schema (E3)', () => {
     const rest = (_: string, value: unknown): unknown =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.fromEntries(
-            Object.entries(value).filter(([key, of]) => typeof of !== 'string' || ![...keywords, 'id'].includes(key)),
+            Object.entries(value).filter(
+              ([key, of]) => typeof of !== 'string' || ![...keywords, 'id'].includes(key),
+            ),
           )
         : value;
     for (let count = 0; count < 2_000; count++) {
@@ -133,7 +174,9 @@ describe('the schema of a document in the editor', () => {
       const level = (at: number): object => ({
         allOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }],
       });
-      const $defs = Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, level(at)]));
+      const $defs = Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`a${at}`, level(at)]),
+      );
       return { properties: { a: { $ref: '#/$defs/a0' } }, $defs };
     };
     assert.deepEqual(boundedSchema(levels(5)), levels(5));

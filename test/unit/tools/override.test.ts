@@ -13,9 +13,16 @@ const toolWith = (inputSchema: Schema): OfferedTool => ({
   inputSchema: { type: 'object', ...inputSchema } as OfferedTool['inputSchema'],
 });
 
-function changed(inputSchema: Schema, given: Record<string, ArgumentOverride>, description?: string) {
+function changed(
+  inputSchema: Schema,
+  given: Record<string, ArgumentOverride>,
+  description?: string,
+) {
   const tool = toolWith(inputSchema);
-  const override = { ...(description !== undefined && { description }), arguments: new Map(Object.entries(given)) };
+  const override = {
+    ...(description !== undefined && { description }),
+    arguments: new Map(Object.entries(given)),
+  };
   const found = overridden(tool, override);
   const send = (args?: Record<string, unknown>) => completed(found.applied, args);
   return { ...found, schema: found.tool.inputSchema as Schema, send };
@@ -23,12 +30,16 @@ function changed(inputSchema: Schema, given: Record<string, ArgumentOverride>, d
 
 const fixed = (value: unknown): ArgumentOverride => ({ fixed: { value } });
 const text = { type: 'string' };
-const kinds = (faults: readonly OverrideFault[]): string[] => faults.map(({ kind, argument }) => `${kind} ${argument}`);
+const kinds = (faults: readonly OverrideFault[]): string[] =>
+  faults.map(({ kind, argument }) => `${kind} ${argument}`);
 
 describe('overrides of tools (O1–O6)', () => {
   it('a description replaces the one of the server, and the text of the server is kept beside it', () => {
     const { tool, applied, faults } = changed({}, {}, 'Short.');
-    assert.deepEqual([tool.description, applied.offered.description, faults], ['Short.', 'Long.', []]);
+    assert.deepEqual(
+      [tool.description, applied.offered.description, faults],
+      ['Short.', 'Long.', []],
+    );
   });
 
   it('a fixed argument leaves the schema and is in every call, whatever the agent sends', () => {
@@ -45,7 +56,10 @@ describe('overrides of tools (O1–O6)', () => {
 
   it('a fixed value may be any JSON value, and the argument may have the name of an inherited property', () => {
     const given = JSON.parse('{ "__proto__": { "type": "object" } }') as Schema;
-    const { schema, send } = changed({ properties: given }, { ['__proto__']: fixed({ a: [null, 1.5, true] }) });
+    const { schema, send } = changed(
+      { properties: given },
+      { ['__proto__']: fixed({ a: [null, 1.5, true] }) },
+    );
     assert.deepEqual(Object.keys(schema['properties'] as object), []);
     const sent = send({});
     assert.ok(sent.kind === 'completed');
@@ -56,7 +70,12 @@ describe('overrides of tools (O1–O6)', () => {
     const { tool } = changed(
       {
         required: ['path', 'mode', 'content'],
-        properties: { path: { type: 'string', description: 'Where.' }, mode: text, content: text, after: text },
+        properties: {
+          path: { type: 'string', description: 'Where.' },
+          mode: text,
+          content: text,
+          after: text,
+        },
         additionalProperties: false,
       },
       { mode: fixed('w'), path: { allow: ['/a/*'] }, content: { default: { value: '' } } },
@@ -86,7 +105,10 @@ describe('overrides of tools (O1–O6)', () => {
       { properties: { limit: { type: 'integer' } }, required: ['limit'] },
       { limit: { default: { value: 20 } } },
     );
-    assert.deepEqual(schema, { type: 'object', properties: { limit: { type: 'integer', default: 20 } } });
+    assert.deepEqual(schema, {
+      type: 'object',
+      properties: { limit: { type: 'integer', default: 20 } },
+    });
     assert.deepEqual(send({}), { kind: 'completed', arguments: { limit: 20 } });
     assert.deepEqual(send({ limit: 5 }), { kind: 'completed', arguments: { limit: 5 } });
     assert.deepEqual(send({ limit: null }), { kind: 'completed', arguments: { limit: null } });
@@ -94,7 +116,12 @@ describe('overrides of tools (O1–O6)', () => {
 
   for (const [what, property, allow, shown] of [
     ['a text with names alone', text, ['a', 'b'], { ...text, enum: ['a', 'b'] }],
-    ['a text with a wildcard', text, ['a', 'b-*'], { ...text, description: 'Allowed: "a", "b-*".' }],
+    [
+      'a text with a wildcard',
+      text,
+      ['a', 'b-*'],
+      { ...text, description: 'Allowed: "a", "b-*".' },
+    ],
     [
       'a described text',
       { ...text, description: 'Which.' },
@@ -137,7 +164,10 @@ describe('overrides of tools (O1–O6)', () => {
     ['x'.repeat(3_000_000), false],
   ] as const) {
     it(`a call with ${JSON.stringify(value).slice(0, 30)} ${isAllowed ? 'leaves' : 'is refused'}`, () => {
-      const { send } = changed({ properties: { labels: {} } }, { labels: { allow: ['bug', 'area-*'] } });
+      const { send } = changed(
+        { properties: { labels: {} } },
+        { labels: { allow: ['bug', 'area-*'] } },
+      );
       const outcome = send({ labels: value });
       assert.equal(outcome.kind, isAllowed ? 'completed' : 'refused');
       if (outcome.kind === 'refused') {
@@ -150,11 +180,26 @@ describe('overrides of tools (O1–O6)', () => {
   }
 
   for (const [what, schema, given, faults] of [
-    ['an argument that the schema does not have', { properties: { a: text } }, { b: fixed(1) }, ['unknown b']],
+    [
+      'an argument that the schema does not have',
+      { properties: { a: text } },
+      { b: fixed(1) },
+      ['unknown b'],
+    ],
     ['the same with a default', {}, { b: { default: { value: 1 } } }, ['unknown b']],
     ['the same with `allow`', {}, { b: { allow: ['x'] } }, ['unknown b']],
-    ['a fixed value that the schema refuses', { properties: { a: text } }, { a: fixed(1) }, ['refused a']],
-    ['a default that the schema refuses', { properties: { a: text } }, { a: { default: { value: 1 } } }, ['refused a']],
+    [
+      'a fixed value that the schema refuses',
+      { properties: { a: text } },
+      { a: fixed(1) },
+      ['refused a'],
+    ],
+    [
+      'a default that the schema refuses',
+      { properties: { a: text } },
+      { a: { default: { value: 1 } } },
+      ['refused a'],
+    ],
     [
       'a default that `allow` refuses',
       { properties: { a: text } },
@@ -167,9 +212,24 @@ describe('overrides of tools (O1–O6)', () => {
       { a: { allow: ['x', 'y'] } },
       ['refused a'],
     ],
-    ['`allow` for a number', { properties: { a: { type: 'number' } } }, { a: { allow: ['1'] } }, ['refused a']],
-    ['a closed schema', { properties: {}, additionalProperties: false }, { a: fixed(1) }, ['unknown a', 'refused a']],
-    ['a condition on the argument', { if: { properties: { a: text } } }, { a: fixed('x') }, ['unusable a']],
+    [
+      '`allow` for a number',
+      { properties: { a: { type: 'number' } } },
+      { a: { allow: ['1'] } },
+      ['refused a'],
+    ],
+    [
+      'a closed schema',
+      { properties: {}, additionalProperties: false },
+      { a: fixed(1) },
+      ['unknown a', 'refused a'],
+    ],
+    [
+      'a condition on the argument',
+      { if: { properties: { a: text } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
     [
       'a reference at the top',
       { $ref: '#/$defs/t', $defs: { t: { properties: { a: text } } } },
@@ -188,15 +248,30 @@ describe('overrides of tools (O1–O6)', () => {
       { a: { default: { value: 'x' } } },
       ['unusable a'],
     ],
-    ['no branch for the value', { anyOf: [{ properties: { a: { const: 'y' } } }] }, { a: fixed('x') }, ['refused a']],
-    ['a definition beside it', { properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: text } }, { a: fixed('x') }, []],
+    [
+      'no branch for the value',
+      { anyOf: [{ properties: { a: { const: 'y' } } }] },
+      { a: fixed('x') },
+      ['refused a'],
+    ],
+    [
+      'a definition beside it',
+      { properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: text } },
+      { a: fixed('x') },
+      [],
+    ],
     [
       'a definition that refuses it',
       { properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: text } },
       { a: fixed(1) },
       ['refused a'],
     ],
-    ['a reference to nothing', { properties: { a: { $ref: '#/$defs/none' } } }, { a: fixed(1) }, []],
+    [
+      'a reference to nothing',
+      { properties: { a: { $ref: '#/$defs/none' } } },
+      { a: fixed(1) },
+      [],
+    ],
     [
       'a pattern of the server, which is not run',
       { properties: { a: { pattern: '^(a+)+$' } } },
@@ -208,7 +283,11 @@ describe('overrides of tools (O1–O6)', () => {
         ['no text', { type: 'string', not: { pattern: '^-' } }, 'main'],
         ['one of two texts', { oneOf: [{ pattern: '^#' }, { pattern: '^[a-z]' }] }, 'red'],
         ['a condition', { type: 'string', if: { pattern: '^/' }, then: { minLength: 50 } }, 'abc'],
-        ['names', { patternProperties: { '^[A-Z]+$': text }, additionalProperties: false }, { LANG: 'C' }],
+        [
+          'names',
+          { patternProperties: { '^[A-Z]+$': text }, additionalProperties: false },
+          { LANG: 'C' },
+        ],
         ['a definition', { not: { $ref: '#/$defs/dash' } }, 'main'],
       ] as const
     ).map(([what, property, value]) => [
@@ -219,7 +298,11 @@ describe('overrides of tools (O1–O6)', () => {
     ]),
     [
       'a property with the name of a keyword',
-      { properties: { a: { properties: { $schema: text, pattern: text }, additionalProperties: false } } },
+      {
+        properties: {
+          a: { properties: { $schema: text, pattern: text }, additionalProperties: false },
+        },
+      },
       { a: fixed({ $schema: 'x', pattern: 'y' }) },
       [],
     ],
@@ -237,7 +320,10 @@ describe('overrides of tools (O1–O6)', () => {
     ],
     [
       'an argument that only a branch evaluates',
-      { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }], unevaluatedProperties: false },
+      {
+        anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }],
+        unevaluatedProperties: false,
+      },
       { a: fixed(1) },
       ['unusable a'],
     ],
@@ -264,7 +350,10 @@ describe('overrides of tools (O1–O6)', () => {
       {
         properties: { type: text, kind: text },
         if: { properties: { kind: { type: 'string', const: 'type' } }, required: ['kind'] },
-        then: { required: ['file'], properties: { file: { type: 'object', additionalProperties: false } } },
+        then: {
+          required: ['file'],
+          properties: { file: { type: 'object', additionalProperties: false } },
+        },
       },
       { type: fixed('note') },
       [],
@@ -321,7 +410,10 @@ describe('overrides of tools (O1–O6)', () => {
   it('a branch with a pattern of the server stays beside the others', () => {
     const other = { required: ['x'] };
     const { schema } = changed(
-      { properties: { x: {} }, oneOf: [{ properties: { a: { ...text, not: { pattern: '^-' } } } }, other] },
+      {
+        properties: { x: {} },
+        oneOf: [{ properties: { a: { ...text, not: { pattern: '^-' } } } }, other],
+      },
       { a: fixed('main') },
     );
     assert.deepEqual(schema['oneOf'], [{ properties: {} }, other]);
@@ -356,7 +448,10 @@ describe('overrides of tools (O1–O6)', () => {
     '/data/a\n../etc',
   ]) {
     it(`the step \`..\` does not lead out of an allowed folder: ${JSON.stringify(path)} (O3)`, () => {
-      const { send } = changed({ properties: { path: text } }, { path: { allow: ['/data/*', 'file:///data/*'] } });
+      const { send } = changed(
+        { properties: { path: text } },
+        { path: { allow: ['/data/*', 'file:///data/*'] } },
+      );
       for (const value of [path, [path], ['/data/a', path], `file://${path}`]) {
         assert.equal(send({ path: value }).kind, 'refused', JSON.stringify(value));
       }
@@ -399,17 +494,26 @@ describe('overrides of tools (O1–O6)', () => {
 
   it('agents see no value of the server with a step `..`, and no such default (O3)', () => {
     const property = { ...text, enum: ['/data/a', '/data/../b'], default: '/data/../b' };
-    const { schema } = changed({ properties: { path: property } }, { path: { allow: ['/data/*'] } });
+    const { schema } = changed(
+      { properties: { path: property } },
+      { path: { allow: ['/data/*'] } },
+    );
     assert.deepEqual(schema['properties'], { path: { ...text, enum: ['/data/a'] } });
   });
 
   it('an argument with `allow` and without a default is required, so no default of the server slips through (O3)', () => {
-    const given = { properties: { path: { ...text, default: '/data/own' }, more: text }, required: ['more'] };
+    const given = {
+      properties: { path: { ...text, default: '/data/own' }, more: text },
+      required: ['more'],
+    };
     const { schema, send } = changed(given, { path: { allow: ['/data/*'] } });
     assert.deepEqual(schema['required'], ['more', 'path']);
     const message = 'The argument "path" may not be left out. Allowed: "/data/*".';
-    for (const args of [undefined, {}, { more: 'x' }]) assert.deepEqual(send(args), { kind: 'refused', message });
-    const completing = changed(given, { path: { allow: ['/data/*'], default: { value: '/data/x' } } });
+    for (const args of [undefined, {}, { more: 'x' }])
+      assert.deepEqual(send(args), { kind: 'refused', message });
+    const completing = changed(given, {
+      path: { allow: ['/data/*'], default: { value: '/data/x' } },
+    });
     assert.deepEqual(completing.schema['required'], ['more']);
     assert.deepEqual(completing.send({}), { kind: 'completed', arguments: { path: '/data/x' } });
     // Nobody can send an argument that the server does not have.
@@ -420,7 +524,9 @@ describe('overrides of tools (O1–O6)', () => {
     const given = { properties: { labels: { type: 'array', items: text } } };
     const required = changed(given, { labels: { allow: ['bug'] } });
     assert.equal(required.send({ labels: [] }).kind, 'refused');
-    const { schema, send, faults } = changed(given, { labels: { allow: ['bug'], default: { value: [] } } });
+    const { schema, send, faults } = changed(given, {
+      labels: { allow: ['bug'], default: { value: [] } },
+    });
     assert.deepEqual(faults, []);
     assert.deepEqual(schema['properties'], {
       labels: { type: 'array', items: { ...text, enum: ['bug'] }, default: [] },
@@ -447,22 +553,30 @@ describe('overrides of tools (O1–O6)', () => {
       return [`a${at}`, { allOf: [next, next] }];
     });
     const $defs = { ...(Object.fromEntries(levels) as Schema), a40: text };
-    for (const schema of [{ properties: { a: wide } }, { properties: { a: { $ref: '#/$defs/a0' } }, $defs }]) {
+    for (const schema of [
+      { properties: { a: wide } },
+      { properties: { a: { $ref: '#/$defs/a0' } }, $defs },
+    ]) {
       for (const override of [fixed('x'), { default: { value: 'x' } }, { allow: ['x'] }]) {
         const { faults } = changed(schema, { a: override });
         assert.deepEqual(kinds(faults), ['unusable a']);
         assert.match(faults[0]?.detail ?? '', /too long/);
       }
     }
-    assert.deepEqual(changed({ properties: { a: wide } }, {}, 'Short.').faults, [], 'a description needs no judgement');
+    assert.deepEqual(
+      changed({ properties: { a: wide } }, {}, 'Short.').faults,
+      [],
+      'a description needs no judgement',
+    );
   });
 
   it('a default of the server that `allow` refuses is not shown', () => {
     const property = { ...text, enum: ['fast', 'slow'] };
     const shown = (byDefault: unknown): unknown =>
-      changed({ properties: { a: { ...property, default: byDefault } } }, { a: { allow: ['fast'] } }).schema[
-        'properties'
-      ];
+      changed(
+        { properties: { a: { ...property, default: byDefault } } },
+        { a: { allow: ['fast'] } },
+      ).schema['properties'];
     assert.deepEqual(shown('slow'), { a: { ...text, enum: ['fast'] } });
     assert.deepEqual(shown(null), { a: { ...text, enum: ['fast'] } });
     assert.deepEqual(shown('fast'), { a: { ...text, enum: ['fast'], default: 'fast' } });
@@ -473,7 +587,10 @@ describe('overrides of tools (O1–O6)', () => {
       { properties: { a: { ...text, default: 'q' } }, required: ['a'] },
       { a: { default: { value: 'zz' }, allow: ['q'] } },
     );
-    assert.deepEqual([schema['properties'], schema['required']], [{ a: { ...text, enum: ['q'] } }, ['a']]);
+    assert.deepEqual(
+      [schema['properties'], schema['required']],
+      [{ a: { ...text, enum: ['q'] } }, ['a']],
+    );
     assert.deepEqual(kinds(faults), ['refused a']);
   });
 
@@ -492,7 +609,11 @@ describe('overrides of tools (O1–O6)', () => {
       required: ['kind', more],
     });
     const { schema, faults } = changed(
-      { properties: { kind: text }, required: ['kind'], oneOf: [branch('file', 'path'), branch('url', 'address')] },
+      {
+        properties: { kind: text },
+        required: ['kind'],
+        oneOf: [branch('file', 'path'), branch('url', 'address')],
+      },
       { kind: fixed('url') },
     );
     assert.deepEqual([schema['properties'], schema['required'], faults], [{}, undefined, []]);
@@ -537,11 +658,15 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
         ...(next() < 0.15 && { additionalProperties: pick<unknown>([false, { type: 'string' }]) }),
         ...(next() < 0.1 && { minProperties: pick([1, 2]) }),
         ...(next() < 0.1 && { maxProperties: pick([1, 2]) }),
-        ...(depth > 0 && next() < 0.3 && { [pick(['allOf', 'anyOf', 'oneOf'])]: [part(depth - 1), part(depth - 1)] }),
+        ...(depth > 0 &&
+          next() < 0.3 && {
+            [pick(['allOf', 'anyOf', 'oneOf'])]: [part(depth - 1), part(depth - 1)],
+          }),
         ...(depth > 0 && next() < 0.05 && { [pick(['not', 'if'])]: part(0) }),
       };
     };
-    const isValid = (schema: Schema, value: unknown): boolean => new Validator(schema, '2020-12').validate(value).valid;
+    const isValid = (schema: Schema, value: unknown): boolean =>
+      new Validator(schema, '2020-12').validate(value).valid;
     const counts = { judged: 0, left: 0, refused: 0, unusable: 0 };
     for (let run = 0; run < runs; run++) {
       const schema: Schema = { type: 'object', ...part(1) };
@@ -551,9 +676,12 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
       const allow = [pick(['x', 'y', '*'])];
       const override: ArgumentOverride = kind === 'allow' ? { allow } : { [kind]: { value } };
       const made = changed(schema, { [name]: override });
-      const given = Object.fromEntries(names.filter(() => next() < 0.5).map((one) => [one, pick(values)]));
+      const given = Object.fromEntries(
+        names.filter(() => next() < 0.5).map((one) => [one, pick(values)]),
+      );
       const sent = made.send(given);
-      const about = (): string => JSON.stringify({ run, schema, name, override, given, shown: made.schema, sent });
+      const about = (): string =>
+        JSON.stringify({ run, schema, name, override, given, shown: made.schema, sent });
       // Read again, from the rules.
       const own = given[name];
       const texts = Array.isArray(own) ? (own as unknown[]) : [own];
@@ -570,7 +698,9 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
         continue;
       }
       const expected =
-        kind === 'fixed' || (kind === 'default' && !(name in given)) ? { ...given, [name]: value } : given;
+        kind === 'fixed' || (kind === 'default' && !(name in given))
+          ? { ...given, [name]: value }
+          : given;
       assert.deepEqual(sent.arguments, expected, about());
       counts.left += 1;
       if (made.faults.some((fault) => fault.kind === 'unusable')) {
@@ -578,7 +708,9 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
         continue;
       }
       if (made.faults.length > 0) continue;
-      const seen = Object.fromEntries(Object.entries(given).filter(([one]) => kind !== 'fixed' || one !== name));
+      const seen = Object.fromEntries(
+        Object.entries(given).filter(([one]) => kind !== 'fixed' || one !== name),
+      );
       const [shown, real] = [isValid(made.schema, seen), isValid(schema, expected)];
       // A default may make the schema of agents a little narrower, never wider (`maxProperties`).
       if (kind === 'fixed') assert.equal(shown, real, about());

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { Minimatch } from 'minimatch';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/core/base/turns.js';
-import { compileFilter, compilePattern, isTooMuchToMatch, patternsOf, sift } from '../../../src/core/tools/patterns.js';
+import {
+  compileFilter,
+  compilePattern,
+  isTooMuchToMatch,
+  patternsOf,
+  sift,
+} from '../../../src/core/tools/patterns.js';
 
 /** N1 in one line: `*` is any substring, everything else is itself. */
 function reference(pattern: string, name: string): boolean {
@@ -56,7 +62,9 @@ describe('patterns (N1)', () => {
 
   it('a generated pattern and name match by the rule', () => {
     const text = fc
-      .array(fc.constantFrom(...'aB1*?[]{}!@()+|/\\.#,-_^$~: \n', '\u00e9', '\u{1f600}'), { maxLength: 8 })
+      .array(fc.constantFrom(...'aB1*?[]{}!@()+|/\\.#,-_^$~: \n', '\u00e9', '\u{1f600}'), {
+        maxLength: 8,
+      })
       .map((characters) => characters.join(''));
     fc.assert(
       fc.property(text, text, (pattern, name) => {
@@ -69,11 +77,15 @@ describe('patterns (N1)', () => {
   it('a generated pattern matches every name made from it', () => {
     const text = fc.string({ unit: fc.constantFrom(...'ab?[]{}!@()/\\.#^'), maxLength: 4 });
     fc.assert(
-      fc.property(fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 5 }), text, (parts, last) => {
-        const pattern = `${parts.map(([literal]) => literal).join('*')}*${last}`;
-        const name = parts.map(([literal, between]) => literal + between).join('') + last;
-        assert.ok(compilePattern(pattern).matches(name), `${pattern} ${name}`);
-      }),
+      fc.property(
+        fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 5 }),
+        text,
+        (parts, last) => {
+          const pattern = `${parts.map(([literal]) => literal).join('*')}*${last}`;
+          const name = parts.map(([literal, between]) => literal + between).join('') + last;
+          assert.ok(compilePattern(pattern).matches(name), `${pattern} ${name}`);
+        },
+      ),
       { numRuns: 5_000 },
     );
   });
@@ -90,7 +102,10 @@ describe('sifting a list (N2)', () => {
     assert.equal(sifted(['read'], [], listed), first);
     assert.notEqual(sifted(['read'], [], {}), first);
     const next = sifted([], ['read'], listed);
-    assert.deepEqual([next.verdicts.get('read')?.kind, next.verdicts.get('write')?.kind], ['blacklisted', 'in']);
+    assert.deepEqual(
+      [next.verdicts.get('read')?.kind, next.verdicts.get('write')?.kind],
+      ['blacklisted', 'in'],
+    );
   });
 
   it('a filter with the same patterns at other places has another result', () => {
@@ -115,7 +130,10 @@ describe('the time to match patterns (N4a, S2)', () => {
 
   it('a pattern beyond minimatch’s limit does not throw', () => {
     for (const part of ['a', 'a*', '*', '?*']) {
-      assert.equal(compilePattern(`${part.repeat(100_000)}*`).matches('b'.repeat(300_000)), part === '*');
+      assert.equal(
+        compilePattern(`${part.repeat(100_000)}*`).matches('b'.repeat(300_000)),
+        part === '*',
+      );
     }
   });
 
@@ -131,7 +149,10 @@ describe('the time to match patterns (N4a, S2)', () => {
   });
 });
 
-/** Returns the processor time in milliseconds of the best of several turns, because it has the least noise. */
+/**
+ * Returns the processor time in milliseconds of the best of several turns, because it has the least
+ * noise.
+ */
 function timeOf(work: () => void): number {
   const turns = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();

@@ -28,12 +28,20 @@ function curated(
   offered = offer,
 ): CuratedPromptsAndResources {
   const transform =
-    rules.prefix === undefined ? [] : [{ kind: 'replacePrefix' as const, remove: 'x_', add: rules.prefix }];
+    rules.prefix === undefined
+      ? []
+      : [{ kind: 'replacePrefix' as const, remove: 'x_', add: rules.prefix }];
   const prompts = { filter: { ...all, ...rules.prompts }, transform };
-  const own = { id: 's', prompts, resources: { ...all, ...rules.resources }, places: fakePlaces('s') };
+  const own = {
+    id: 's',
+    prompts,
+    resources: { ...all, ...rules.resources },
+    places: fakePlaces('s'),
+  };
   return atOnce(curatePromptsAndResources(own, offered, 'information'));
 }
-const codes = ({ problems }: CuratedPromptsAndResources): string[] => problems.map(({ code }) => code);
+const codes = ({ problems }: CuratedPromptsAndResources): string[] =>
+  problems.map(({ code }) => code);
 
 describe('prompts and resources of a server (C1, N1–N3)', () => {
   it('without rules, all prompts and resources are published unchanged, even with names invalid for tools', () => {
@@ -42,7 +50,10 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
       prompts.map(({ published }) => published),
       ['a.b c', 'x_one', 'two'],
     );
-    assert.deepEqual([resources.resources.length, resources.templates.length, problems.length], [2, 1, 0]);
+    assert.deepEqual(
+      [resources.resources.length, resources.templates.length, problems.length],
+      [2, 1, 0],
+    );
   });
 
   it('prompts and resources have the filters, transforms and warnings of tools', () => {
@@ -65,7 +76,11 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
   });
 
   it('a failed list is a problem, and its patterns have no warning', () => {
-    const prompts = { prompts: [], malformed: [{ name: '(entry 1)', detail: 'has no name' }], failure: 'It failed.' };
+    const prompts = {
+      prompts: [],
+      malformed: [{ name: '(entry 1)', detail: 'has no name' }],
+      failure: 'It failed.',
+    };
     assert.deepEqual(codes(curated({ prompts: { whitelist: ['a*'] } }, { prompts })), [
       'list-incomplete',
       'entry-left-out',
@@ -84,8 +99,14 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
       published.resources.map(({ uri }) => uri),
       ['x:1', 'x:3'],
     );
-    assert.match(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/html', text: '' }]) ?? '', /text\/html/);
-    assert.equal(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/markdown', text: '' }]), undefined);
+    assert.match(
+      contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/html', text: '' }]) ?? '',
+      /text\/html/,
+    );
+    assert.equal(
+      contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/markdown', text: '' }]),
+      undefined,
+    );
   });
 
   it('contents are passed on up to the limit of bytes, text and blobs together', () => {
@@ -100,28 +121,108 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ['what is kept out', { blacklist: ['file:///b'] }, 'file:///b', false],
     ['what is not in a whitelist', { whitelist: ['file:///a'] }, 'file:///b', false],
     ['what is made from a template that is in', { whitelist: ['db://*'] }, 'db://users/rows', true],
-    ['the same where the template itself is named', { whitelist: ['db://{table}/rows'] }, 'db://users/rows', true],
-    ['another address where only the template is named', { whitelist: ['db://{table}/rows'] }, 'db://users', false],
-    ['what leaves the whitelisted folder', { whitelist: ['file:///pub/*'] }, 'file:///pub/../secret', false],
-    ['the same with an encoded way up', { whitelist: ['file:///pub/*'] }, 'file:///pub/%2e%2E/secret', false],
-    ['the same with encoded slashes', { whitelist: ['file:///pub/*'] }, 'file:///pub/..%2fsecret', false],
-    ['the same with backslashes', { whitelist: ['file:///pub/*'] }, 'file:///pub/..\\secret', false],
-    ['the same behind a question mark', { whitelist: ['file:///pub/*'] }, 'file:///pub/x?/../../secret', false],
-    ['what comes back into the folder', { whitelist: ['file:///pub/*'] }, 'file:///pub/x/../a%20b', true],
-    ['a name in a whitelist that is written encoded', { whitelist: ['file:///a%20b*'] }, 'file:///a%20b.txt', true],
-    ['a letter of a blacklisted name encoded', { blacklist: ['file:///secret'] }, 'file:///%73ecret', false],
-    ['a letter of it encoded twice', { blacklist: ['file:///secret*'] }, 'file:///%2573ecret', false],
-    ['a blacklisted name behind another slash', { blacklist: ['file:///secret'] }, 'file:////secret', false],
+    [
+      'the same where the template itself is named',
+      { whitelist: ['db://{table}/rows'] },
+      'db://users/rows',
+      true,
+    ],
+    [
+      'another address where only the template is named',
+      { whitelist: ['db://{table}/rows'] },
+      'db://users',
+      false,
+    ],
+    [
+      'what leaves the whitelisted folder',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/../secret',
+      false,
+    ],
+    [
+      'the same with an encoded way up',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/%2e%2E/secret',
+      false,
+    ],
+    [
+      'the same with encoded slashes',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/..%2fsecret',
+      false,
+    ],
+    [
+      'the same with backslashes',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/..\\secret',
+      false,
+    ],
+    [
+      'the same behind a question mark',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/x?/../../secret',
+      false,
+    ],
+    [
+      'what comes back into the folder',
+      { whitelist: ['file:///pub/*'] },
+      'file:///pub/x/../a%20b',
+      true,
+    ],
+    [
+      'a name in a whitelist that is written encoded',
+      { whitelist: ['file:///a%20b*'] },
+      'file:///a%20b.txt',
+      true,
+    ],
+    [
+      'a letter of a blacklisted name encoded',
+      { blacklist: ['file:///secret'] },
+      'file:///%73ecret',
+      false,
+    ],
+    [
+      'a letter of it encoded twice',
+      { blacklist: ['file:///secret*'] },
+      'file:///%2573ecret',
+      false,
+    ],
+    [
+      'a blacklisted name behind another slash',
+      { blacklist: ['file:///secret'] },
+      'file:////secret',
+      false,
+    ],
     [
       'a blacklisted name behind a way that leads nowhere',
       { blacklist: ['file:///secret'] },
       'file:///./secret',
       false,
     ],
-    ['a blacklisted name with a slash at its end', { blacklist: ['note://secret'] }, 'note://secret/', false],
-    ['a blacklisted name behind an authority', { blacklist: ['note://secret'] }, 'note://x/../secret', false],
-    ['a blacklisted name of this machine', { blacklist: ['file:///secret'] }, 'FILE://LOCALHOST/secret', false],
-    ['a blacklisted name that is written encoded', { blacklist: ['file:///a%20b'] }, 'file:///a b', false],
+    [
+      'a blacklisted name with a slash at its end',
+      { blacklist: ['note://secret'] },
+      'note://secret/',
+      false,
+    ],
+    [
+      'a blacklisted name behind an authority',
+      { blacklist: ['note://secret'] },
+      'note://x/../secret',
+      false,
+    ],
+    [
+      'a blacklisted name of this machine',
+      { blacklist: ['file:///secret'] },
+      'FILE://LOCALHOST/secret',
+      false,
+    ],
+    [
+      'a blacklisted name that is written encoded',
+      { blacklist: ['file:///a%20b'] },
+      'file:///a b',
+      false,
+    ],
     [
       'a blacklisted name in another form of Unicode',
       { blacklist: ['file:///caf\u00e9'] },
@@ -131,8 +232,18 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ['a name with a line break', { blacklist: ['file:///secret'] }, 'file:///sec\nret', false],
     ['what is no UTF-8 where a list is', { blacklist: ['file:///secret'] }, 'file:///%ff', false],
     ['the same where no list is', {}, 'file:///%ff', true],
-    ['what is made from a template by going up', { whitelist: ['db://*'] }, 'db://users/../../etc/rows', true],
-    ['what leaves a template that is in', { whitelist: ['db://{table}/rows'] }, 'db://users/../other', false],
+    [
+      'what is made from a template by going up',
+      { whitelist: ['db://*'] },
+      'db://users/../../etc/rows',
+      true,
+    ],
+    [
+      'what leaves a template that is in',
+      { whitelist: ['db://{table}/rows'] },
+      'db://users/../other',
+      false,
+    ],
     ['a text that is no URI', { whitelist: ['notes*'] }, 'notes today', true],
   ] as const) {
     it(`the filter ${admitted ? 'admits' : 'refuses'} ${what}`, () => {

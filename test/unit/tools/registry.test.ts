@@ -12,7 +12,11 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
   return {
     id,
     shortName,
-    tools: names.map((name) => ({ original: name, published: name, tool: { name, inputSchema: { type: 'object' } } })),
+    tools: names.map((name) => ({
+      original: name,
+      published: name,
+      tool: { name, inputSchema: { type: 'object' } },
+    })),
     excluded: [],
     prompts: [],
     resources: noResources,
@@ -26,7 +30,10 @@ const none: ReadonlySet<string> = new Set();
 
 describe('registry (N5, N6)', () => {
   it('a contested name goes to the first in file order, and the other gets a problem with both names', () => {
-    const { toolsets, problems } = publish([candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])], none);
+    const { toolsets, problems } = publish(
+      [candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])],
+      none,
+    );
     assert.deepEqual(
       toolsets.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
       [
@@ -38,17 +45,25 @@ describe('registry (N5, N6)', () => {
       { original: 'y', reason: { kind: 'nameTaken', published: 'y', holder: 'a' } },
     ]);
     assert.deepEqual(
-      problems.map(({ code, server, place, related }) => [code, server, place.file, related?.[0]?.place.file]),
+      problems.map(({ code, server, place, related }) => [
+        code,
+        server,
+        place.file,
+        related?.[0]?.place.file,
+      ]),
       [['name-taken', 'b', '/ws/b', '/ws/a']],
     );
   });
 
   it('each pair of servers has one problem, for any number of shared names', () => {
     const [a, b] = [candidate('a', ['p', 'q', 'r']), candidate('b', ['s'])];
-    const { problems } = publish([a, b, candidate('c', ['p', 'q', 'r', 's', 'mcp_status', 'mcp_reload'])], {
-      has: (name) => name.startsWith('mcp_'),
-      size: 2,
-    });
+    const { problems } = publish(
+      [a, b, candidate('c', ['p', 'q', 'r', 's', 'mcp_status', 'mcp_reload'])],
+      {
+        has: (name) => name.startsWith('mcp_'),
+        size: 2,
+      },
+    );
     assert.deepEqual(
       problems.map(({ code, server }) => [code, server]),
       [
@@ -59,19 +74,31 @@ describe('registry (N5, N6)', () => {
     );
     const [reserved, ofA, ofB] = problems.map(({ message }) => message);
     assert.match(reserved ?? '', /the tools "mcp_status", "mcp_reload", because the names belong/);
-    assert.match(ofA ?? '', /the tools "p", "q", "r", because "a", which comes first, .* tools of these names/);
+    assert.match(
+      ofA ?? '',
+      /the tools "p", "q", "r", because "a", which comes first, .* tools of these names/,
+    );
     assert.match(ofB ?? '', /the tool "s", because "b", which comes first, .* a tool of that name/);
   });
 
   it('too many tools for some models are reported at the server beyond the limit', () => {
-    const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
-    const [a, b, c] = [candidate('a', names('a', 100)), candidate('b', names('b', 28)), candidate('c', ['c'])];
+    const names = (prefix: string, count: number): string[] =>
+      Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+    const [a, b, c] = [
+      candidate('a', names('a', 100)),
+      candidate('b', names('b', 28)),
+      candidate('c', ['c']),
+    ];
     assert.deepEqual(publish([a, b], none).problems, []);
     const [problem, ...more] = publish([a, b, c], none).problems;
     assert.deepEqual([problem?.code, problem?.server, more], ['too-many-tools', 'c', []]);
     assert.match(problem?.message ?? '', /129 tools/);
     const [earlier] = publish([a, b], new Set(['mcp_status'])).problems;
-    assert.deepEqual([earlier?.code, earlier?.server], ['too-many-tools', 'b'], 'built-in tools count');
+    assert.deepEqual(
+      [earlier?.code, earlier?.server],
+      ['too-many-tools', 'b'],
+      'built-in tools count',
+    );
   });
 
   it('a later server with prompts or URIs of an earlier one has one problem with both names (G6)', () => {
@@ -98,11 +125,18 @@ describe('registry (N5, N6)', () => {
     );
     assert.match(problems[0]?.message ?? '', /^"b" and "a" both have .*greet.* and 1 more/);
     const own = { ...b, prompts: [prompt('greet'), prompt('greet')], resources: noResources };
-    assert.deepEqual(publish([own], none).problems, [], 'one server twice is reported when its list is read');
+    assert.deepEqual(
+      publish([own], none).problems,
+      [],
+      'one server twice is reported when its list is read',
+    );
   });
 
   it('built-in tools keep their names', () => {
-    const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
+    const { toolsets, problems } = publish(
+      [candidate('a', ['mcp_status', 'x'])],
+      new Set(['mcp_status']),
+    );
     assert.deepEqual(
       toolsets[0]?.tools.map(({ published }) => published),
       ['x'],
@@ -142,7 +176,10 @@ describe('names in the editor (G3a)', () => {
     const long = 'x'.repeat(59);
     const { toolsets, problems } = publish([candidate('a', [long, 'x'.repeat(58)])], none);
     assert.deepEqual(
-      toolsets[0]?.tools.map(({ editorId, editorRefuses }) => [editorId.length, editorRefuses?.kind]),
+      toolsets[0]?.tools.map(({ editorId, editorRefuses }) => [
+        editorId.length,
+        editorRefuses?.kind,
+      ]),
       [
         [65, 'idTooLong'],
         [64, undefined],
@@ -159,11 +196,18 @@ describe('names in the editor (G3a)', () => {
     const id = 'a-toolset-with-a-long-id';
     const long = 'x'.repeat(64 - id.length);
     const { toolsets, problems } = publish(
-      [candidate('a', ['b-c']), candidate('a-b', ['c', 'd']), candidate(id, [long, long.slice(1)], 'a-toolset-wit')],
+      [
+        candidate('a', ['b-c']),
+        candidate('a-b', ['c', 'd']),
+        candidate(id, [long, long.slice(1)], 'a-toolset-wit'),
+      ],
       none,
     );
     assert.deepEqual(
-      toolsets.map((toolset) => [toolsForEditor(toolset).length, toolsForAgentHost(toolset).length]),
+      toolsets.map((toolset) => [
+        toolsForEditor(toolset).length,
+        toolsForAgentHost(toolset).length,
+      ]),
       [
         [1, 1],
         [2, 1],
@@ -189,14 +233,18 @@ describe('names in the editor (G3a)', () => {
     );
   });
 
-  const shortNames = (ids: readonly string[]): ReadonlyMap<string, string> => new ShortNames().of(ids);
+  const shortNames = (ids: readonly string[]): ReadonlyMap<string, string> =>
+    new ShortNames().of(ids);
 
   it('short plain ids stay, others are mapped, and no two are the same', () => {
-    assert.deepEqual(Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])), {
-      playwright: 'playwright',
-      My_Server: 'my-server',
-      averyveryverylongtoolsetname: 'averyveryvery',
-    });
+    assert.deepEqual(
+      Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])),
+      {
+        playwright: 'playwright',
+        My_Server: 'my-server',
+        averyveryverylongtoolsetname: 'averyveryvery',
+      },
+    );
     const names = shortNames(['a-b', 'a_b', 'A_B', 'admin']);
     assert.equal(names.get('a-b'), 'a-b');
     assert.equal(new Set(names.values()).size, 4);
@@ -219,13 +267,18 @@ describe('names in the editor (G3a)', () => {
   it('short names are found even if others have all candidates', () => {
     const id = 'averyveryverylongtoolsetname';
     const hash = createHash('sha256').update(id).digest('hex');
-    const others = Array.from({ length: 9 }, (_, at) => `${id.slice(0, 8 - at)}-${hash.slice(0, 4 + at)}`);
+    const others = Array.from(
+      { length: 9 },
+      (_, at) => `${id.slice(0, 8 - at)}-${hash.slice(0, 4 + at)}`,
+    );
     const names = shortNames([id, id.slice(0, 13), ...others]);
     assert.equal(new Set(names.values()).size, 11);
   });
 
   it('every set of ids gets unique short names, within the rule, and independently of their order', () => {
-    const id = fc.array(fc.constantFrom(...'aAbB_-1'), { minLength: 1, maxLength: 20 }).map((c) => c.join(''));
+    const id = fc
+      .array(fc.constantFrom(...'aAbB_-1'), { minLength: 1, maxLength: 20 })
+      .map((c) => c.join(''));
     fc.assert(
       fc.property(fc.uniqueArray(id, { maxLength: 12 }), (ids) => {
         const names = shortNames(ids);

@@ -6,15 +6,28 @@ import { lookedAt } from '../../../src/core/tools/schemas.js';
 
 const odd = (outputSchema: unknown) =>
   lookedAt({ name: 'odd', inputSchema: { type: 'object' }, outputSchema } as OfferedTool);
-const withProperty = (x: unknown, more: object = {}): unknown => ({ type: 'object', properties: { x }, ...more });
+const withProperty = (x: unknown, more: object = {}): unknown => ({
+  type: 'object',
+  properties: { x },
+  ...more,
+});
 const compile = (schema: unknown) => new AjvJsonSchemaValidator().getValidator(schema as never);
 
 describe('output schemas (N7c)', () => {
   for (const [x, reason] of [
-    [{ pattern: '(?i)^a' }, 'outputSchema.properties.x.pattern is "(?i)^a", not a pattern of JavaScript'],
-    [{ patternProperties: { '(': {} } }, /patternProperties is .*, not a map of schemas by patterns of JavaScript$/],
+    [
+      { pattern: '(?i)^a' },
+      'outputSchema.properties.x.pattern is "(?i)^a", not a pattern of JavaScript',
+    ],
+    [
+      { patternProperties: { '(': {} } },
+      /patternProperties is .*, not a map of schemas by patterns of JavaScript$/,
+    ],
     [{ enum: [] }, 'outputSchema.properties.x.enum is [], not a list of values'],
-    [{ $ref: '#/$defs/none' }, 'outputSchema.properties.x.$ref is "#/$defs/none", not a part of the schema'],
+    [
+      { $ref: '#/$defs/none' },
+      'outputSchema.properties.x.$ref is "#/$defs/none", not a part of the schema',
+    ],
     [{ $ref: 'https://example.com/x' }, /\$ref is .*, not a part of the schema$/],
     [{ $ref: '#/%' }, /\$ref is .*, not a part of the schema$/],
     [{ $ref: '#/properties/x' }, 'outputSchema.properties.x.$ref leads back to itself'],
@@ -44,7 +57,13 @@ describe('output schemas (N7c)', () => {
     });
   }
 
-  for (const schema of [[], 5, {}, { type: 'object', properties: [1] }, { type: 'object', required: 'x' }]) {
+  for (const schema of [
+    [],
+    5,
+    {},
+    { type: 'object', properties: [1] },
+    { type: 'object', required: 'x' },
+  ]) {
     it(`an output schema ${JSON.stringify(schema)} costs only itself`, () => {
       const { unusable, outputLeftOut, readable } = odd(schema);
       assert.equal(unusable, undefined);
@@ -61,7 +80,12 @@ describe('output schemas (N7c)', () => {
       properties: {
         result: { anyOf: [{ $ref: '#/$defs/Node' }, { type: 'null' }], default: null },
         when: { type: 'string', format: 'date-time', pattern: String.raw`^\d{4}` },
-        list: { type: 'array', items: { $ref: '#/properties/when' }, minItems: 0, uniqueItems: true },
+        list: {
+          type: 'array',
+          items: { $ref: '#/properties/when' },
+          minItems: 0,
+          uniqueItems: true,
+        },
         pair: { prefixItems: [{ type: 'integer' }], items: false },
         old: { type: 'string', nullable: true },
         all: { $ref: '#' },
@@ -75,7 +99,10 @@ describe('output schemas (N7c)', () => {
       then: { required: ['when'] },
       patternProperties: { '^x-': {} },
       additionalProperties: false,
-      $defs: { Node: { type: ['object', 'null'], properties: { next: { $ref: '#/$defs/Node' } } }, 'a/b': {} },
+      $defs: {
+        Node: { type: ['object', 'null'], properties: { next: { $ref: '#/$defs/Node' } } },
+        'a/b': {},
+      },
       'x-vendor': { type: 'any' },
     };
     compile(schema);
@@ -88,13 +115,33 @@ describe('output schemas (N7c)', () => {
     const schemas = ['a', 'b'].map((name) => ({ $id: 'r', type: 'object', required: [name] }));
     const validator = new AjvJsonSchemaValidator();
     const areValid = (given: readonly unknown[]) =>
-      given.map((each, index) => validator.getValidator(each as never)({ [['a', 'b'][index] ?? '']: 1 }).valid);
+      given.map(
+        (each, index) =>
+          validator.getValidator(each as never)({ [['a', 'b'][index] ?? '']: 1 }).valid,
+      );
     assert.deepEqual(areValid(schemas), [true, false]);
-    assert.deepEqual(areValid(schemas.map((each) => odd(each).readable.outputSchema)), [true, true]);
+    assert.deepEqual(areValid(schemas.map((each) => odd(each).readable.outputSchema)), [
+      true,
+      true,
+    ]);
   });
 
   it('the SDK compiles every output schema that stays', () => {
-    const names = ['a', 'a b', 'a/b', 'a~b', 'ä', 'a"b', 'A<B>', 'a[0]', 'a%20b', '$x', 'toString', '__proto__', ''];
+    const names = [
+      'a',
+      'a b',
+      'a/b',
+      'a~b',
+      'ä',
+      'a"b',
+      'A<B>',
+      'a[0]',
+      'a%20b',
+      '$x',
+      'toString',
+      '__proto__',
+      '',
+    ];
     const keywords =
       '$id $ref $schema $async $defs type enum const minimum exclusiveMaximum multipleOf minLength maxItems minContains uniqueItems nullable format pattern required dependencies dependentRequired dependentSchemas properties patternProperties additionalProperties propertyNames items additionalItems prefixItems contains allOf anyOf oneOf not if then else id discriminator formatMinimum unevaluatedProperties x-more default title $comment definitions $dynamicRef $recursiveRef $recursiveAnchor $data'.split(
         ' ',
@@ -118,12 +165,31 @@ describe('output schemas (N7c)', () => {
         '^a',
         [],
       ),
-      fc.constantFrom<unknown>(['string'], ['object', 'null'], ['a'], [1], [[]], [{}], {}, { a: null }, { a: ['b'] }, [
-        null,
-      ]),
+      fc.constantFrom<unknown>(
+        ['string'],
+        ['object', 'null'],
+        ['a'],
+        [1],
+        [[]],
+        [{}],
+        {},
+        { a: null },
+        { a: ['b'] },
+        [null],
+      ),
       fc.constantFrom(...names).map((name) => `#/$defs/${name}`),
       fc.constantFrom(...names).map((name) => `#/properties/${encodeURIComponent(name)}`),
-      fc.constantFrom('#/x-more', '#/not', '#/items', '#/items/0', '#/allOf/0', '#/%', '#/$defs', 'a#', '#a'),
+      fc.constantFrom(
+        '#/x-more',
+        '#/not',
+        '#/items',
+        '#/items/0',
+        '#/allOf/0',
+        '#/%',
+        '#/$defs',
+        'a#',
+        '#a',
+      ),
     );
     const { schema } = fc.letrec<{ schema: unknown; fitting: unknown; value: unknown }>((tie) => {
       const map = fc.dictionary(fc.constantFrom(...names), tie('schema'), { maxKeys: 2 });
@@ -134,7 +200,10 @@ describe('output schemas (N7c)', () => {
         schema: fc.oneof(
           { maxDepth: 4 },
           fc.constant({}),
-          { arbitrary: fc.dictionary(fc.constantFrom(...keywords), tie('value'), { maxKeys: 2 }), weight: 1 },
+          {
+            arbitrary: fc.dictionary(fc.constantFrom(...keywords), tie('value'), { maxKeys: 2 }),
+            weight: 1,
+          },
           { arbitrary: tie('fitting'), weight: 8 },
         ),
         fitting: fc.oneof(
@@ -157,7 +226,12 @@ describe('output schemas (N7c)', () => {
     });
     const withDefinitions = fc
       .tuple(schema, fc.dictionary(fc.constantFrom(...names), schema, { maxKeys: 2 }), schema)
-      .map(([$defs, properties, more]) => ({ ...(more as object), type: 'object', properties, $defs: { a: $defs } }));
+      .map(([$defs, properties, more]) => ({
+        ...(more as object),
+        type: 'object',
+        properties,
+        $defs: { a: $defs },
+      }));
     let kept = 0;
     const runs = 500;
     fc.assert(

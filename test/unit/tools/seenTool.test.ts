@@ -5,21 +5,42 @@ import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
 
 const toolOf = (inputSchema: object, more: object = {}): OfferedTool =>
   ({ name: 't', inputSchema, ...more }) as OfferedTool;
-const formOf = (inputSchema: object, more: object = {}): string => seenTool(toolOf(inputSchema, more))[1];
+const formOf = (inputSchema: object, more: object = {}): string =>
+  seenTool(toolOf(inputSchema, more))[1];
 
 describe('the canonical form of a tool (N6)', () => {
   it('the order of keys and of required names does not count', () => {
-    const one = { type: 'object', required: ['b', 'a'], properties: { b: { type: 'string', title: 'B' }, a: {} } };
-    const two = { properties: { a: {}, b: { title: 'B', type: 'string' } }, required: ['a', 'b'], type: 'object' };
+    const one = {
+      type: 'object',
+      required: ['b', 'a'],
+      properties: { b: { type: 'string', title: 'B' }, a: {} },
+    };
+    const two = {
+      properties: { a: {}, b: { title: 'B', type: 'string' } },
+      required: ['a', 'b'],
+      type: 'object',
+    };
     assert.equal(formOf(one), formOf(two));
     assert.notEqual(formOf(one), formOf({ ...two, required: ['a'] }));
   });
 
   for (const [what, one, other] of [
     ['values to choose from', { enum: ['b', 'a'] }, { enum: ['a', 'b'] }],
-    ['a list within a default', { default: { required: ['b', 'a'] } }, { default: { required: ['a', 'b'] } }],
-    ['a list within an example', { examples: [{ required: ['b', 'a'] }] }, { examples: [{ required: ['a', 'b'] }] }],
-    ['branches', { anyOf: [{ type: 'a' }, { type: 'b' }] }, { anyOf: [{ type: 'b' }, { type: 'a' }] }],
+    [
+      'a list within a default',
+      { default: { required: ['b', 'a'] } },
+      { default: { required: ['a', 'b'] } },
+    ],
+    [
+      'a list within an example',
+      { examples: [{ required: ['b', 'a'] }] },
+      { examples: [{ required: ['a', 'b'] }] },
+    ],
+    [
+      'branches',
+      { anyOf: [{ type: 'a' }, { type: 'b' }] },
+      { anyOf: [{ type: 'b' }, { type: 'a' }] },
+    ],
   ] as const)
     it(`the order of ${what} counts`, () => {
       assert.notEqual(formOf({ properties: { x: one } }), formOf({ properties: { x: other } }));
@@ -31,15 +52,22 @@ describe('the canonical form of a tool (N6)', () => {
       { dependencies: { default: { required: names } } },
       { dependentRequired: { x: names } },
     ];
-    for (const [index, one] of sets(['b', 'a']).entries()) assert.equal(formOf(one), formOf(sets(['a', 'b'])[index]!));
-    assert.notEqual(formOf({}, { _meta: { required: ['b', 'a'] } }), formOf({}, { _meta: { required: ['a', 'b'] } }));
+    for (const [index, one] of sets(['b', 'a']).entries())
+      assert.equal(formOf(one), formOf(sets(['a', 'b'])[index]!));
+    assert.notEqual(
+      formOf({}, { _meta: { required: ['b', 'a'] } }),
+      formOf({}, { _meta: { required: ['a', 'b'] } }),
+    );
   });
 });
 
 describe('the order of the keys of a tool (N6)', () => {
   const first = toolOf({
     type: 'object',
-    properties: { path: { type: 'string', description: 'Where.' }, content: { description: 'What.', type: 'string' } },
+    properties: {
+      path: { type: 'string', description: 'Where.' },
+      content: { description: 'What.', type: 'string' },
+    },
     required: ['path', 'content'],
     $defs: { one: { enum: [2, 1] } },
     dependentRequired: { path: ['z', 'content', 'a'] },
@@ -79,7 +107,9 @@ describe('the order of the keys of a tool (N6)', () => {
     });
 
   it('keys with special names stay', () => {
-    const odd = JSON.parse('{"name":"t","inputSchema":{"__proto__":1,"constructor":2,"":3,"10":4}}') as OfferedTool;
+    const odd = JSON.parse(
+      '{"name":"t","inputSchema":{"__proto__":1,"constructor":2,"":3,"10":4}}',
+    ) as OfferedTool;
     assert.equal(JSON.stringify(inOrder(odd, seenTool(odd)[2])), JSON.stringify(odd));
   });
 });

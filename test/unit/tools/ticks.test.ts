@@ -10,29 +10,70 @@ function published(filter: NameFilter, of: readonly string[] = names): string[] 
   return of.filter((name) => judge(compileFilter(filter), name).kind === 'in');
 }
 
-function after(whitelist: string[], blacklist: string[], ...ticks: [string, boolean][]): [string, string] {
+function after(
+  whitelist: string[],
+  blacklist: string[],
+  ...ticks: [string, boolean][]
+): [string, string] {
   const next = withTicks({ whitelist, blacklist }, names, new Map(ticks));
   return [next.whitelist.join(' '), next.blacklist.join(' ')];
 }
 
 describe('ticks of tools (N2)', () => {
   const cases: [string, [string[], string[], ...[string, boolean][]], [string, string]][] = [
-    ['nothing changes if all is as it is ticked', [['open'], [], ['open', true], ['close', false]], ['open', '']],
+    [
+      'nothing changes if all is as it is ticked',
+      [['open'], [], ['open', true], ['close', false]],
+      ['open', ''],
+    ],
     ['without lists, the blacklist gets the tool', [[], [], ['open', false]], ['', 'open']],
-    ['a tool leaves the blacklist that names it', [[], ['open', 'close'], ['open', true]], ['', 'close']],
-    ['a pattern of the blacklist gets an exception', [[], ['read_*'], ['read_dir', true]], ['read_dir', 'read_*']],
+    [
+      'a tool leaves the blacklist that names it',
+      [[], ['open', 'close'], ['open', true]],
+      ['', 'close'],
+    ],
+    [
+      'a pattern of the blacklist gets an exception',
+      [[], ['read_*'], ['read_dir', true]],
+      ['read_dir', 'read_*'],
+    ],
     ['a tool joins the whitelist', [['open'], [], ['close', true]], ['open close', '']],
-    ['a tool leaves the whitelist that names it', [['open', 'close'], [], ['close', false]], ['open', '']],
-    ['the last tool of a whitelist leaves all of them out', [['open'], [], ['open', false]], ['', '*']],
+    [
+      'a tool leaves the whitelist that names it',
+      [['open', 'close'], [], ['close', false]],
+      ['open', ''],
+    ],
+    [
+      'the last tool of a whitelist leaves all of them out',
+      [['open'], [], ['open', false]],
+      ['', '*'],
+    ],
     ['a tool of many comes back', [[], ['*'], ['open', true]], ['open', '*']],
-    ['a pattern of the whitelist becomes the others', [['*_file'], [], ['read_file', false]], ['write_file', '']],
+    [
+      'a pattern of the whitelist becomes the others',
+      [['*_file'], [], ['read_file', false]],
+      ['write_file', ''],
+    ],
     ['a whitelist of everything becomes a blacklist', [['*'], [], ['open', false]], ['', 'open']],
-    ['an exception that is unticked goes', [['read_dir'], ['read_*'], ['read_dir', false]], ['', 'read_*']],
-    ['both lists go with the last of the blacklist', [['open'], ['close'], ['close', true]], ['', '']],
-    ['a whitelist is not emptied on the way', [['open'], [], ['open', false], ['close', true]], ['close', '']],
+    [
+      'an exception that is unticked goes',
+      [['read_dir'], ['read_*'], ['read_dir', false]],
+      ['', 'read_*'],
+    ],
+    [
+      'both lists go with the last of the blacklist',
+      [['open'], ['close'], ['close', true]],
+      ['', ''],
+    ],
+    [
+      'a whitelist is not emptied on the way',
+      [['open'], [], ['open', false], ['close', true]],
+      ['close', ''],
+    ],
     ['blank patterns stay and mean nothing', [[''], [' '], ['open', false]], ['', '  open']],
   ];
-  for (const [what, given, expected] of cases) it(what, () => assert.deepEqual(after(...given), expected));
+  for (const [what, given, expected] of cases)
+    it(what, () => assert.deepEqual(after(...given), expected));
 
   it('exactly the ticked tools are published, for any lists', () => {
     const name = fc.stringMatching(/^[ab]{1,3}$/);

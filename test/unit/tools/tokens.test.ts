@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { estimatedTokens, estimatedTokensOf, savedTokens } from '../../../src/core/tools/tokens.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 
-function tool(description: string, inputSchema: ServedTool['tool']['inputSchema'] = { type: 'object' }): ServedTool {
+function tool(
+  description: string,
+  inputSchema: ServedTool['tool']['inputSchema'] = { type: 'object' },
+): ServedTool {
   const name = 'read';
   return {
     original: name,
@@ -15,7 +18,11 @@ function tool(description: string, inputSchema: ServedTool['tool']['inputSchema'
 
 describe('estimatedTokens', () => {
   it('the estimate counts name, description and schema as sent, four bytes to a token', () => {
-    const sent = JSON.stringify({ name: 'mcp_a_read', description: 'Reads.', parameters: { type: 'object' } });
+    const sent = JSON.stringify({
+      name: 'mcp_a_read',
+      description: 'Reads.',
+      parameters: { type: 'object' },
+    });
     assert.equal(estimatedTokens(tool('Reads.')), Math.ceil(sent.length / 4));
   });
 
@@ -32,7 +39,11 @@ describe('estimatedTokens', () => {
     const plain = tool('Reads.');
     const annotated = {
       ...plain,
-      tool: { ...plain.tool, annotations: { title: 'Read' }, outputSchema: { type: 'object' as const } },
+      tool: {
+        ...plain.tool,
+        annotations: { title: 'Read' },
+        outputSchema: { type: 'object' as const },
+      },
     };
     assert.equal(estimatedTokens(annotated), estimatedTokens(plain));
   });

@@ -7,7 +7,10 @@ describe('texts with a format', () => {
       const sent = sentText('date-time', entered) ?? '';
       assert.match(sent, /^2026-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/);
       assert.equal(new Date(sent).getTime(), new Date(entered).getTime());
-      assert.equal(new Date(enteredText('date-time', sent) ?? '').getTime(), new Date(entered).getTime());
+      assert.equal(
+        new Date(enteredText('date-time', sent) ?? '').getTime(),
+        new Date(entered).getTime(),
+      );
     }
     assert.match(sentText('time', '14:30') ?? '', /^14:30:00(?:Z|[+-]\d\d:\d\d)$/);
     assert.equal(enteredText('time', sentText('time', '14:30') ?? ''), '14:30:00');
@@ -18,7 +21,10 @@ describe('texts with a format', () => {
       assert.equal(enteredText('date-time', moment), undefined);
       assert.equal(sentText('date-time', moment), undefined);
     }
-    assert.equal(new Date(enteredText('date-time', '9999-06-30T00:00:00Z') ?? '').getUTCFullYear(), 9999);
+    assert.equal(
+      new Date(enteredText('date-time', '9999-06-30T00:00:00Z') ?? '').getUTCFullYear(),
+      9999,
+    );
   });
 
   const rows: readonly (readonly [Parameters<typeof sentText>[0], string, boolean])[] = [

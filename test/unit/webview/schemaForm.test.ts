@@ -13,7 +13,8 @@ function fieldFor(property: unknown, more: object = {}): Field {
 
 /** Returns the number of fields before a person adds any. */
 function shownAtOnce(field: Field): number {
-  if (field.kind === 'group') return field.members.reduce((sum, member) => sum + shownAtOnce(member.field), 0);
+  if (field.kind === 'group')
+    return field.members.reduce((sum, member) => sum + shownAtOnce(member.field), 0);
   return field.kind === 'list' ? field.least * shownAtOnce(field.item) : 1;
 }
 
@@ -26,7 +27,11 @@ describe('formOf', () => {
     ['an enum', { enum: ['a', 1, null] }, 'choice'],
     ['a constant', { const: 'a' }, 'choice'],
     ['constants with titles', { oneOf: [{ const: 1, title: 'one' }] }, 'choice'],
-    ['constants with titles, or null', { anyOf: [{ const: 1, title: 'one' }, { type: 'null' }] }, 'choice'],
+    [
+      'constants with titles, or null',
+      { anyOf: [{ const: 1, title: 'one' }, { type: 'null' }] },
+      'choice',
+    ],
     ['a constant or a schema', { anyOf: [{ const: 1 }, { type: 'string' }] }, 'json'],
     ['an object', { type: 'object', properties: { a: {} } }, 'group'],
     ['an object without a type', { properties: { a: {} } }, 'group'],
@@ -62,11 +67,17 @@ describe('formOf', () => {
 
   it('offers the titles of constants', () => {
     const field = fieldFor({ oneOf: [{ const: 'a', title: 'First' }, { const: 'b' }] });
-    assert.deepEqual(field.kind === 'choice' && field.options.map(({ label }) => label), ['First', 'b']);
+    assert.deepEqual(field.kind === 'choice' && field.options.map(({ label }) => label), [
+      'First',
+      'b',
+    ]);
   });
 
   it('follows references, and keeps the keys beside them', () => {
-    const field = fieldFor({ $ref: '#/$defs/a~1b', description: 'own' }, { $defs: { 'a/b': { type: 'boolean' } } });
+    const field = fieldFor(
+      { $ref: '#/$defs/a~1b', description: 'own' },
+      { $defs: { 'a/b': { type: 'boolean' } } },
+    );
     assert.deepEqual([field.kind, field.description], ['flag', 'own']);
   });
 
@@ -79,23 +90,36 @@ describe('formOf', () => {
   it('has JSON for a required value that may be null, so that a person can send null', () => {
     const required = (schema: unknown): Field => fieldFor(schema, { required: ['p'] });
     const text = required({ type: ['string', 'null'], default: null });
-    assert.deepEqual(text.kind === 'json' && [text.accepts, text.initial], ['a text in quotes, or null', null]);
+    assert.deepEqual(text.kind === 'json' && [text.accepts, text.initial], [
+      'a text in quotes, or null',
+      null,
+    ]);
     const count = required({ anyOf: [{ $ref: '#/$defs/n' }, { type: 'null' }] });
     assert.deepEqual(count.kind, 'json');
     const list = fieldFor({ type: 'array', items: { type: ['integer', 'null'] } });
     assert.equal(list.kind === 'list' && list.item.kind, 'json');
     assert.equal(required({ enum: ['a', null] }).kind, 'choice');
-    assert.equal(fieldFor({ anyOf: [{ type: 'string' }, { type: 'null' }], default: null }).initial, null);
+    assert.equal(
+      fieldFor({ anyOf: [{ type: 'string' }, { type: 'null' }], default: null }).initial,
+      null,
+    );
   });
 
   it('has as many fields as a page can show, and JSON for the rest (S2)', () => {
-    const list = (minItems: number, items: unknown): unknown => ({ type: 'array', minItems, items });
+    const list = (minItems: number, items: unknown): unknown => ({
+      type: 'array',
+      minItems,
+      items,
+    });
     assert.equal(fieldFor(list(300_000, { type: 'string' })).kind, 'json');
     assert.equal(fieldFor(list(50, { type: 'string' })).kind, 'list');
     const nested = list(30, list(30, list(30, { type: 'string' })));
     const choices = { enum: Array.from({ length: 300_000 }, (_, index) => index) };
     const places = Array.from({ length: 12 }, (_, index) => [`p${index}`, { $ref: '#/$defs/f' }]);
-    const filter = { type: 'object', properties: Object.fromEntries([...places, ['n', { type: 'integer' }]]) };
+    const filter = {
+      type: 'object',
+      properties: Object.fromEntries([...places, ['n', { type: 'integer' }]]),
+    };
     for (const schema of [nested, list(100, choices), filter]) {
       const form = formOf({
         type: 'object',
@@ -144,7 +168,10 @@ describe('formOf', () => {
     );
     const [size, count, name] = form.members.map(({ field }) => field);
     assert.ok(size?.kind === 'choice' && count?.kind === 'number' && name?.kind === 'text');
-    assert.deepEqual([size.initial, size.title, size.options.map(({ label }) => label)], ['l', 'Size', ['s', 'l']]);
+    assert.deepEqual(
+      [size.initial, size.title, size.options.map(({ label }) => label)],
+      ['l', 'Size', ['s', 'l']],
+    );
     assert.deepEqual([count.minimum, count.maximum, count.integer], [1, 9, true]);
     assert.deepEqual([name.least, name.pattern], [2, '^a']);
   });
@@ -156,13 +183,20 @@ describe('formOf', () => {
       return form.members.map(({ name, required, field }) => [name, required, field.kind]);
     };
     assert.deepEqual(members({ required: ['q'] }), [['q', true, 'json']]);
-    assert.deepEqual(members({ properties: { a: { type: 'string' } }, required: ['q', 'a', 5, 'q'] }), [
-      ['a', true, 'text'],
-      ['q', true, 'json'],
-    ]);
+    assert.deepEqual(
+      members({ properties: { a: { type: 'string' } }, required: ['q', 'a', 5, 'q'] }),
+      [
+        ['a', true, 'text'],
+        ['q', true, 'json'],
+      ],
+    );
     const free = { type: 'object', required: ['q'], additionalProperties: true };
     assert.deepEqual([fieldFor(free).kind, formOf(free).kind], ['json', 'json']);
-    const numbers = { properties: { a: {} }, required: ['q'], additionalProperties: { type: 'number' } };
+    const numbers = {
+      properties: { a: {} },
+      required: ['q'],
+      additionalProperties: { type: 'number' },
+    };
     assert.deepEqual(members(numbers), [
       ['a', false, 'json'],
       ['q', true, 'number'],
@@ -181,7 +215,18 @@ describe('formOf', () => {
         fc.constantFrom('string', 'object', 'array', 5, null, true, '#', '#/properties/a'),
         fc.array(tie('schema'), { maxLength: 3 }),
         fc.dictionary(
-          fc.constantFrom('type', 'properties', 'items', 'anyOf', 'oneOf', 'enum', 'required', '$ref', 'a', 'default'),
+          fc.constantFrom(
+            'type',
+            'properties',
+            'items',
+            'anyOf',
+            'oneOf',
+            'enum',
+            'required',
+            '$ref',
+            'a',
+            'default',
+          ),
           tie('schema'),
           { maxKeys: 5 },
         ),

@@ -8,7 +8,11 @@ import { plain } from './plain.js';
 type Edit = (text: string, nodes: EditNodes, at: number) => Edits;
 
 /** `|` marks the beginning of the node. Undefined: no edit is offered. */
-export function check(name: string, edit: Edit, cases: readonly (readonly [string, string | undefined])[]): void {
+export function check(
+  name: string,
+  edit: Edit,
+  cases: readonly (readonly [string, string | undefined])[],
+): void {
   describe(name, () => {
     for (const [marked, expected] of cases) {
       for (const [style, lineBreak] of [
@@ -34,10 +38,13 @@ const name = fc.constantFrom('a', 'b', 'c', 'd');
 const scalar = fc.constantFrom('x', "'y z'", '"q"', '12', 'true');
 const server = fc.record({
   style: fc.constantFrom('block', 'flow', 'flowLines', 'json'),
-  keys: fc.uniqueArray(fc.tuple(fc.constantFrom('command', 'cwd', 'enabled', 'url', 'sessionId'), scalar), {
-    selector: ([key]) => key,
-    minLength: 1,
-  }),
+  keys: fc.uniqueArray(
+    fc.tuple(fc.constantFrom('command', 'cwd', 'enabled', 'url', 'sessionId'), scalar),
+    {
+      selector: ([key]) => key,
+      minLength: 1,
+    },
+  ),
   list: fc.array(scalar, { maxLength: 4 }),
   comments: fc.boolean(),
 });
@@ -78,7 +85,10 @@ export function textOf({ servers, crlf, endless }: { servers: [string, Server][]
 type Model = Record<string, Record<string, unknown>>;
 export const modelOf = (text: string): Model => (plain(text) as { servers: Model }).servers;
 
-/** Everything outside the edits is there still; comments are never part of one, but for those on a removed line. */
+/**
+ * Everything outside the edits is there still; comments are never part of one, but for those on a
+ * removed line.
+ */
 export function assertMinimal(text: string, edits: Edits, most: number): string {
   assert.ok(edits, 'is offered');
   for (const { span } of edits) assert.ok(span.end - span.start <= most, JSON.stringify(text.slice(span.start, span.end)));

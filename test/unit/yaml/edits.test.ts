@@ -56,7 +56,10 @@ check('remove an item', (_, nodes, at) => removeItem(nodes, at), [
 
 check('remove a key', (_, nodes, at) => removeKey(nodes, at), [
   ['a: 1\n|b: 2 # gone\nc: 3\n', 'a: 1\nc: 3\n'],
-  ['a: 1\n# about b\n|b:\n  - x\n  - y\n\n# about c\nc: 3\n', 'a: 1\n# about b\n\n# about c\nc: 3\n'],
+  [
+    'a: 1\n# about b\n|b:\n  - x\n  - y\n\n# about c\nc: 3\n',
+    'a: 1\n# about b\n\n# about c\nc: 3\n',
+  ],
   ['s:\n  a: 1\n  |b:\n', 's:\n  a: 1\n'],
   ['{ a: 1, |b: [x, y], c: 3 }', '{ a: 1, c: 3 }'],
   ['{ a: 1, |b: 2 }', '{ a: 1 }'],
@@ -75,7 +78,20 @@ describe('a text as a scalar', () => {
         assert.deepEqual(plain(`[${scalarText(text, quote)}]`), [text]);
       }),
     );
-    for (const text of ['true', '1', '*_x', 'a: b', '#', '', '~', 'null', '-', '0x1', '.5', "it's"]) {
+    for (const text of [
+      'true',
+      '1',
+      '*_x',
+      'a: b',
+      '#',
+      '',
+      '~',
+      'null',
+      '-',
+      '0x1',
+      '.5',
+      "it's",
+    ]) {
       assert.deepEqual(plain(`[${scalarText(text)}]`), [text]);
     }
   });

@@ -7,7 +7,13 @@ describe('JSON as a tree (C4, S2)', () => {
 
   it('JSON is read to the depth of YAML, and refused beyond it before any recursion', () => {
     assert.deepEqual(readJson(nested(64)).errors, []);
-    const deep = [nested(65), nested(100_000), '['.repeat(100_000), '{"a":'.repeat(100_000), '[{"a":'.repeat(33)];
+    const deep = [
+      nested(65),
+      nested(100_000),
+      '['.repeat(100_000),
+      '{"a":'.repeat(100_000),
+      '[{"a":'.repeat(33),
+    ];
     for (const text of deep) {
       const [error, ...more] = readJson(text).errors;
       assert.match(error?.what ?? '', tooDeep);

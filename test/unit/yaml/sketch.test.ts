@@ -89,7 +89,10 @@ describe('the possible input at a place (E2)', () => {
     assert.deepEqual(keys(read.box(['servers', 'playwright', 'env', 'TOKEN'])), ['env']);
     const [, servers] = read.box([])?.entries ?? [];
     const [playwright] = servers?.child?.entries ?? [];
-    assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);
+    assert.match(
+      wholeFormat.slice(playwright?.keySpan.start, playwright?.end),
+      /^playwright:[^]*idle: 900000 \}$/,
+    );
   });
 
   it('a key below a half-typed one stays a key of its own', () => {

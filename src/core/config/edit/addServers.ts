@@ -1,7 +1,24 @@
-/** Adds new servers at the end of a config file as one minimal edit. Undefined if a server would not be as given. */
+/**
+ * Adds new servers at the end of a config file as one minimal edit. Undefined if a server would not
+ * be as given.
+ */
 import { isDeepStrictEqual } from 'node:util';
-import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
-import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
+import {
+  EditNodes,
+  isEmptyValue,
+  isMap,
+  isScalar,
+  spanOf,
+  type PairPlace,
+} from '../../yaml/editNodes.js';
+import {
+  applyEdits,
+  insertAt,
+  insertion,
+  scalarText,
+  valueEdit,
+  type Edits,
+} from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
 type EntryValue =
@@ -37,7 +54,9 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
     const isBlank = text.trim() === '';
     const gap = isBlank || text.endsWith('\n') ? [] : [''];
     const lines = [...gap, 'version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
-    return [{ span: { start: isBlank ? 0 : text.length, end: text.length }, text: lines.join(lineBreak) }];
+    return [
+      { span: { start: isBlank ? 0 : text.length, end: text.length }, text: lines.join(lineBreak) },
+    ];
   }
   if (!isMap(root)) return undefined;
   const written = nodes.pairOf(root, 'servers');
@@ -49,14 +68,18 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   const { value } = written.pair;
   const column = nodes.column(nodes.startOf(written.pair.key));
   const range = isEmptyValue(value) ? undefined : spanOf(value);
-  const isNothing = isMap(value) ? value.flow && value.items.length === 0 : isScalar(value) && value.value === null;
+  const isNothing = isMap(value)
+    ? value.flow && value.items.length === 0
+    : isScalar(value) && value.value === null;
   // A map in flow style has no block in it, and nobody wants its servers on one line otherwise.
   const isInBlock = !root.flow && !/[#\r\n]/.test(range ? text.slice(range.start, range.end) : '');
   if (isEmptyValue(value) || (isNothing && isInBlock)) {
     const start = nodes.afterColon(written.pair);
     const end = nodes.lineEnd(range?.end ?? start);
     const lines = blockLines(servers, ' '.repeat(column + 2), '  ').join(lineBreak);
-    return [{ span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines }];
+    return [
+      { span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines },
+    ];
   }
   const flow = servers.map(({ id, entry }) => `${keyText(id)}: ${flowText(entry)}`).join(', ');
   if (!isMap(value)) return isNothing ? valueEdit(nodes, written, `{ ${flow} }`) : undefined;
@@ -73,10 +96,17 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
   return /(?:\r\n|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
 }
 
-function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {
+function blockLines(
+  servers: readonly NewServer[],
+  indent: string,
+  step: string,
+  apart = false,
+): string[] {
   return servers.flatMap((server, index) => [
     ...(apart && index > 0 ? [''] : []),
-    ...[`${keyText(server.id)}:`, ...mapLines(server.entry, step, step)].map((line) => indent + line),
+    ...[`${keyText(server.id)}:`, ...mapLines(server.entry, step, step)].map(
+      (line) => indent + line,
+    ),
   ]);
 }
 

@@ -8,16 +8,21 @@ export type NewServerKind = 'command' | 'url' | 'package';
 export function validateCommand(line: string): string | undefined {
   const words = commandWords(line);
   if (!words) return 'A quote is not closed.';
-  if (words.length === 0) return 'Write the command that starts the server, for example: npx -y some-server';
-  return /^https?:\/\//i.test(words[0] ?? '') ? 'This is a URL. Go back and choose URL.' : undefined;
+  if (words.length === 0)
+    return 'Write the command that starts the server, for example: npx -y some-server';
+  return /^https?:\/\//i.test(words[0] ?? '')
+    ? 'This is a URL. Go back and choose URL.'
+    : undefined;
 }
 
 export function validateUrl(text: string): string | undefined {
   const written = text.trim();
-  if (written === '') return 'Write the address of the server, for example: https://example.com/mcp';
+  if (written === '')
+    return 'Write the address of the server, for example: https://example.com/mcp';
   if (!URL.canParse(written)) return 'This is not a complete URL.';
   const { protocol, username, password } = new URL(written);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'The URL has to begin with http:// or https://.';
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return 'The URL has to begin with http:// or https://.';
   return username !== '' || password !== ''
     ? 'Leave out the password. A header can take it from a variable.'
     : undefined;
@@ -26,7 +31,8 @@ export function validateUrl(text: string): string | undefined {
 const packagePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:@[\w.^~-]+)?$/;
 
 export function validatePackage(text: string): string | undefined {
-  if (text.trim() === '') return 'Write the name of an npm package, for example: @modelcontextprotocol/server-memory';
+  if (text.trim() === '')
+    return 'Write the name of an npm package, for example: @modelcontextprotocol/server-memory';
   return packagePattern.test(text.trim()) ? undefined : 'This is not the name of an npm package.';
 }
 
@@ -53,7 +59,8 @@ export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySe
     .slice(0, 40);
   const base = plain || 'server';
   if (validateId(base, taken) === undefined) return base;
-  for (let number = 2; ; number++) if (validateId(`${base}-${number}`, taken) === undefined) return `${base}-${number}`;
+  for (let number = 2; ; number++)
+    if (validateId(`${base}-${number}`, taken) === undefined) return `${base}-${number}`;
 }
 
 function essence(kind: NewServerKind, text: string): string {

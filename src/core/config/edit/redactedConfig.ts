@@ -1,4 +1,7 @@
-/** Makes a config file fit for a public bug report: comments go, and values are masked unless known to be harmless. */
+/**
+ * Makes a config file fit for a public bug report: comments go, and values are masked unless known
+ * to be harmless.
+ */
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { isEmpty, plainValue, valueIn, type ValueNode } from '../../yaml/valueNodes.js';
@@ -10,20 +13,34 @@ export function redactedConfig(text: string): string | undefined {
 }
 
 const switches = ['enabled', 'truely-stateless', 'start', 'spare', 'transport', 'type'];
-const settings = ['command', 'cwd', 'envFile', 'tools', 'transform', 'timeouts', 'prompts', 'resources'];
+const settings = [
+  'command',
+  'cwd',
+  'envFile',
+  'tools',
+  'transform',
+  'timeouts',
+  'prompts',
+  'resources',
+];
 const harmless = new Set([...switches, ...settings]);
 
 function wholeFile(root: ValueNode): unknown {
   return members(root, (key, value) => {
-    if (key === 'version') return value.kind === 'scalar' && typeof value.value === 'number' ? value.value : mask;
-    return key === 'servers' || key === 'mcpServers' ? members(value, (_, server) => entry(server)) : entry(value);
+    if (key === 'version')
+      return value.kind === 'scalar' && typeof value.value === 'number' ? value.value : mask;
+    return key === 'servers' || key === 'mcpServers'
+      ? members(value, (_, server) => entry(server))
+      : entry(value);
   });
 }
 
 function entry(server: ValueNode): unknown {
   return members(server, (key, value) => {
-    if (key === 'env' || key === 'headers') return members(value, (_, reference) => variableOf(reference));
-    if (key === 'url') return value.kind === 'scalar' ? address(String(value.value)) : variableOf(value);
+    if (key === 'env' || key === 'headers')
+      return members(value, (_, reference) => variableOf(reference));
+    if (key === 'url')
+      return value.kind === 'scalar' ? address(String(value.value)) : variableOf(value);
     if (key === 'args') return value.kind === 'list' ? argumentList(value.items) : mask;
     return harmless.has(key) ? plainValue(value) : mask;
   });
@@ -40,11 +57,16 @@ function variableOf(node: ValueNode): unknown {
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }
 
-/** Keeps the scheme, the host and plain words of the path. Credentials and the query go, because they carry keys. */
+/**
+ * Keeps the scheme, the host and plain words of the path. Credentials and the query go, because
+ * they carry keys.
+ */
 function address(url: string): string {
   if (!URL.canParse(url)) return mask;
   const { protocol, host, pathname, search } = new URL(url);
-  const path = pathname.replace(/[^/]+/g, (part) => (/^[A-Za-z._@-]{0,40}$|^v?\d{1,4}$/.test(part) ? part : mask));
+  const path = pathname.replace(/[^/]+/g, (part) =>
+    /^[A-Za-z._@-]{0,40}$|^v?\d{1,4}$/.test(part) ? part : mask,
+  );
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
@@ -54,6 +76,8 @@ function argumentList(items: readonly ValueNode[]): unknown[] {
   return items.map((item, index) => {
     if (item.kind !== 'scalar') return variableOf(item);
     const text = args[index] ?? mask;
-    return text === texts[index] && /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text) ? address(text) : text;
+    return text === texts[index] && /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text)
+      ? address(text)
+      : text;
   });
 }

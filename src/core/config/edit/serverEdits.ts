@@ -1,8 +1,18 @@
-/** Changes a config file by minimal edits. No other server changes, even if servers share anchors. */
+/**
+ * Changes a config file by minimal edits. No other server changes, even if servers share anchors.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';
-import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../../yaml/editNodes.js';
+import {
+  EditNodes,
+  endsInBlockScalar,
+  isAlias,
+  isEmptyValue,
+  isMap,
+  isSeq,
+  spanOf,
+} from '../../yaml/editNodes.js';
 import type { PairPlace } from '../../yaml/editNodes.js';
 import * as edits from '../../yaml/edits.js';
 import type { Edits } from '../../yaml/edits.js';
@@ -16,12 +26,18 @@ export function insertVersion(nodes: EditNodes): Edits {
   const { root, lineBreak } = nodes;
   if (!isMap(root)) {
     if (!isEmptyValue(root)) return undefined;
-    // The version goes behind the document marker and above all comments except those at the head of the file.
-    const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
-    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [edits.insertion(at, `version: 1${lineBreak}`)];
+    // The version goes behind the document marker and above all comments except those at the head
+    // of the file.
+    const at =
+      /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
+    return /^(?:%|---)/m.test(nodes.text.slice(at))
+      ? undefined
+      : [edits.insertion(at, `version: 1${lineBreak}`)];
   }
   const written = nodes.pairOf(root, 'version');
-  return written ? edits.valueEdit(nodes, written, '1') : edits.insertEntry(nodes, root, 'version', '1');
+  return written
+    ? edits.valueEdit(nodes, written, '1')
+    : edits.insertEntry(nodes, root, 'version', '1');
 }
 
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
@@ -41,11 +57,19 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   const step = `prefix: ${edits.scalarText(prefix, "'")}`;
   const isMerged = nodes && !nodes.pairOf(serverPair(nodes, server)?.pair.value, 'transform');
   // The new list would replace transforms from a merge.
-  if (!nodes || (isMerged && serverValues(text)?.get(server)?.['transform'] !== undefined)) return undefined;
-  return sparingOthers(text, server, addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]));
+  if (!nodes || (isMerged && serverValues(text)?.get(server)?.['transform'] !== undefined))
+    return undefined;
+  return sparingOthers(
+    text,
+    server,
+    addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]),
+  );
 }
 
-/** Adds a value in flow style below a server, or items to a list, with the missing maps. A present value stays. */
+/**
+ * Adds a value in flow style below a server, or items to a list, with the missing maps. A present
+ * value stays.
+ */
 function addBelow(
   nodes: EditNodes,
   server: string,
@@ -65,7 +89,10 @@ function addBelow(
   return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
 }
 
-/** Adds keys, each in the map of the one before. They come first in a map in flow style or with a block text at its end. */
+/**
+ * Adds keys, each in the map of the one before. They come first in a map in flow style or with a
+ * block text at its end.
+ */
 function addKeys(
   nodes: EditNodes,
   { pair }: Pick<PairPlace, 'pair'>,
@@ -79,10 +106,15 @@ function addKeys(
   if (isEmptyValue(map)) return edits.valueEdit(nodes, { pair }, `{ ${key}: ${inFlow} }`);
   if (!isMap(map)) return undefined;
   const isLine = inner.length + items.length === 0;
-  if (isLine || map.flow || endsInBlockScalar(map)) return edits.insertEntry(nodes, map, key, inFlow);
-  const step = Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - nodes.column(nodes.startOf(parent)), 2);
+  if (isLine || map.flow || endsInBlockScalar(map))
+    return edits.insertEntry(nodes, map, key, inFlow);
+  const step = Math.max(
+    nodes.column(nodes.startOf(map.items[0]?.key)) - nodes.column(nodes.startOf(parent)),
+    2,
+  );
   const keys = [key, ...inner].map((one, depth) => `${' '.repeat(step * depth)}${one}:`);
-  const block = items.map((item) => `\n${' '.repeat(step * path.length)}- ${item}`).join('') || ` ${flow}`;
+  const block =
+    items.map((item) => `\n${' '.repeat(step * path.length)}- ${item}`).join('') || ` ${flow}`;
   return edits.insertAt(nodes, map, map.items.length, (keys.join('\n') + block).split('\n'));
 }
 
@@ -102,7 +134,12 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
 }
 
 /** Inserts a key below the key of a map, above the comments on the entries of that map. */
-function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string, value: string): Edits {
+function belowKey(
+  nodes: EditNodes,
+  entry: Pick<PairPlace, 'pair'>,
+  key: string,
+  value: string,
+): Edits {
   const body = entry.pair.value;
   const keyEnd = spanOf(entry.pair.key)?.end;
   const start = isMap(body) && !body.flow ? nodes.firstOnLine(body, body.items[0]) : undefined;
@@ -111,7 +148,12 @@ function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string,
   // An anchor or tag on a separate line would attach to a key above it.
   const between = nodes.text.slice(lineEnd, start).replace(/#[^\r\n]*/g, '');
   if (between.trim() !== '') return undefined;
-  return [edits.insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
+  return [
+    edits.insertion(
+      lineEnd,
+      `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`,
+    ),
+  ];
 }
 
 export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
@@ -123,7 +165,8 @@ function sparingOthers(text: string, server: string, made: Edits): Edits {
   const before = serverValues(text);
   const after = serverValues(edits.applyEdits(text, made));
   if (!before || !after || before.size !== after.size) return undefined;
-  for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
+  for (const [id, body] of before)
+    if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
   return made;
 }
 
@@ -159,18 +202,26 @@ export function toolFilterOf(text: string, server: string): NameFilter | undefin
   return whitelist && blacklist && { whitelist, blacklist };
 }
 
-/** Removes and appends items until the lists of tools are as wanted. An empty list goes with its key. */
+/**
+ * Removes and appends items until the lists of tools are as wanted. An empty list goes with its
+ * key.
+ */
 export function setToolFilter(text: string, server: string, wanted: NameFilter): Edits {
   let after: string | undefined = text;
-  for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
-  if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted)) return undefined;
+  for (const list of lists)
+    after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
+  if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted))
+    return undefined;
   if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
   return sparingOthers(text, server, edits.difference(text, after));
 }
 
 function withoutLists(text: string, server: string): PlainMap {
   const { tools, ...rest } = serverValues(text)?.get(server) ?? {};
-  return { ...rest, tools: { ...(isObject(tools) && tools), whitelist: undefined, blacklist: undefined } };
+  return {
+    ...rest,
+    tools: { ...(isObject(tools) && tools), whitelist: undefined, blacklist: undefined },
+  };
 }
 
 function withList(
@@ -202,14 +253,20 @@ function withList(
   return made && withList(edits.applyEdits(text, made), server, list, wanted);
 }
 
-/** Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its meaning (N2). */
+/**
+ * Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its
+ * meaning (N2).
+ */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
 }
 
-/** Adds a value in flow style below `tools.override` of a tool. Returns undefined if a value is there already. */
+/**
+ * Adds a value in flow style below `tools.override` of a tool. Returns undefined if a value is
+ * there already.
+ */
 export function addOverride(
   text: string,
   server: string,
@@ -218,19 +275,33 @@ export function addOverride(
   value: string,
 ): Edits {
   const nodes = EditNodes.read(text);
-  return nodes && sparingOthers(text, server, addBelow(nodes, server, ['tools', 'override', tool, ...path], value));
+  return (
+    nodes &&
+    sparingOthers(
+      text,
+      server,
+      addBelow(nodes, server, ['tools', 'override', tool, ...path], value),
+    )
+  );
 }
 
 const launchKeys = ['transport', ...transportOfKey.keys()];
 
-/** True if an edit changes the launch of the server around the caret. @param caret an offset in `now` */
+/**
+ * True if an edit changes the launch of the server around the caret. @param caret an offset in
+ * `now`
+ */
 export function changesLaunchAt(before: string, now: string, caret: number): boolean {
   const nodes = EditNodes.read(now);
   const servers = serverValues(now);
   if (!nodes || !servers) return false;
   // Blank lines and comments behind an entry belong to it, because it grows there.
-  const entries = [...servers.keys()].map((id) => ({ id, start: nodes.startOf(serverPair(nodes, id)?.pair.key) }));
-  const { id } = entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
+  const entries = [...servers.keys()].map((id) => ({
+    id,
+    start: nodes.startOf(serverPair(nodes, id)?.pair.key),
+  }));
+  const { id } =
+    entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
   if (id === undefined) return false;
   const was = serverValues(before)?.get(id) ?? {};
   const is = servers.get(id) ?? {};

@@ -1,4 +1,7 @@
-/** Returns the words of a command line, or undefined for an open quote. Other shell syntax has no meaning. */
+/**
+ * Returns the words of a command line, or undefined for an open quote. Other shell syntax has no
+ * meaning.
+ */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -15,7 +18,10 @@ export function commandWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-/** True for a program with arguments. A path and a quoted program may hold spaces; a bare name may not. */
+/**
+ * True for a program with arguments. A path and a quoted program may hold spaces; a bare name may
+ * not.
+ */
 export function hasArguments(command: string): boolean {
   const [first = '', ...more] = commandWords(command) ?? command.trim().split(/\s+/);
   return more.length > 0 && /^[^\s\\/'"]+$/.test(first);

@@ -1,4 +1,7 @@
-/** Methods return a value, or note a problem and return undefined. Absence and a null list or map are no problem. */
+/**
+ * Methods return a value, or note a problem and return undefined. Absence and a null list or map
+ * are no problem.
+ */
 import type { Place, Problem } from '../../base/problem.js';
 import type { TextKey } from '../../base/problemCatalogue.js';
 import { problemOf, type Given } from '../../base/problemOf.js';
@@ -6,7 +9,14 @@ import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import { startOfFile, type ConfigDeps, type SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
 import { shortened, unknownKey } from '../problems.js';
-import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
+import {
+  isEmpty,
+  textOf,
+  type ListNode,
+  type MapEntry,
+  type MapNode,
+  type ValueNode,
+} from '../../yaml/valueNodes.js';
 
 export type Entries = ReadonlyMap<string, MapEntry>;
 
@@ -43,7 +53,10 @@ export class NodeReader {
     return undefined;
   }
 
-  /** Notes a warning or information. Without room, it is not made, because the search for a suggestion takes time. */
+  /**
+   * Notes a warning or information. Without room, it is not made, because the search for a
+   * suggestion takes time.
+   */
   noteWarning(make: () => Problem): void {
     if (this.room > 0) this.kept.push(make());
     else this.leftOut++;
@@ -52,12 +65,14 @@ export class NodeReader {
   /** Takes over the problems of a part. The part had the remaining room. */
   takeOver(part: NodeReader): void {
     const { server } = part;
-    for (const found of part.kept) this.kept.push(server === undefined ? found : { ...found, server });
+    for (const found of part.kept)
+      this.kept.push(server === undefined ? found : { ...found, server });
     this.leftOut += part.leftOut;
   }
 
   soften(): void {
-    for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };
+    for (const [index, found] of this.kept.entries())
+      this.kept[index] = { ...found, severity: 'information' };
   }
 
   whole(file: string): readonly Problem[] {
@@ -76,7 +91,8 @@ export class NodeReader {
   }
 
   duplicate(text: Duplicate, again: MapEntry, first: MapEntry): void {
-    const message = text === 'duplicate-server' ? 'The first entry is here.' : 'It is first written here.';
+    const message =
+      text === 'duplicate-server' ? 'The first entry is here.' : 'It is first written here.';
     const related = [{ message, place: this.places.key(first) }];
     this.report(text, this.places.key(again), { key: shortened(again.key), related });
   }
@@ -94,7 +110,8 @@ export class NodeReader {
     const entries = this.entries(map, at);
     const known = keysOf(level);
     for (const [key, entry] of entries) {
-      // Keys with `x-` at the top are the customary place for anchors. Only other keys refer to them.
+      // Keys with `x-` at the top are the customary place for anchors. Only other keys refer to
+      // them.
       if (known.includes(key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
@@ -108,15 +125,27 @@ export class NodeReader {
     return entries;
   }
 
-  /** Notes a missing key. If one of the keys is misspelt, this mistake is the error, and the only problem. */
+  /**
+   * Notes a missing key. If one of the keys is misspelt, this mistake is the error, and the only
+   * problem.
+   */
   missing(entries: Entries, keys: readonly string[], make: () => Problem): undefined {
-    const misspelt = this.unknown.find((one) => one.entries === entries && keys.includes(one.problem.instead ?? ''));
+    const misspelt = this.unknown.find(
+      (one) => one.entries === entries && keys.includes(one.problem.instead ?? ''),
+    );
     if (!misspelt) return this.note(make());
     this.kept[this.kept.indexOf(misspelt.problem)] = { ...misspelt.problem, severity: 'error' };
     return undefined;
   }
 
-  missingKey(entries: Entries, at: Place, owner: string, key: string, example: string, keys = [key]): undefined {
+  missingKey(
+    entries: Entries,
+    at: Place,
+    owner: string,
+    key: string,
+    example: string,
+    keys = [key],
+  ): undefined {
     return this.missing(entries, keys, () => problemOf('missing-key', at, { owner, key, example }));
   }
 
@@ -132,9 +161,16 @@ export class NodeReader {
   }
 
   /** @param what names the value in a problem, by default with its key */
-  map(entry: MapEntry | undefined, fix: string, inWords = describe, what?: string): MapNode | undefined {
+  map(
+    entry: MapEntry | undefined,
+    fix: string,
+    inWords = describe,
+    what?: string,
+  ): MapNode | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
-    return entry.value.kind === 'map' ? entry.value : this.wrong(entry, 'a map', fix, inWords(entry.value), what);
+    return entry.value.kind === 'map'
+      ? entry.value
+      : this.wrong(entry, 'a map', fix, inWords(entry.value), what);
   }
 
   list(entry: MapEntry | undefined, fix: string): ListNode | undefined {
@@ -158,7 +194,12 @@ export class NodeReader {
     return takes(value) ? value : this.wrong(entry, expected, fix);
   }
 
-  positive(entry: MapEntry | undefined, most: number, expected: string, fix: string): number | undefined {
+  positive(
+    entry: MapEntry | undefined,
+    most: number,
+    expected: string,
+    fix: string,
+  ): number | undefined {
     const isWhole = (value: unknown): value is number =>
       typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= most;
     return this.scalar(entry, isWhole, expected, fix);
@@ -174,7 +215,11 @@ export class NodeReader {
     return this.report('wrong-type', entry, { what, expected, found, fix });
   }
 
-  word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
+  word<T extends string>(
+    entry: MapEntry | undefined,
+    words: readonly T[],
+    fix: string,
+  ): T | undefined {
     const written = this.string(entry, fix);
     if (!entry || written === undefined) return undefined;
     const expected = words.map((word) => `\`${word}\``).join(' or ');
@@ -182,7 +227,11 @@ export class NodeReader {
   }
 
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
-  string(entry: MapEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
+  string(
+    entry: MapEntry | undefined,
+    fix: string,
+    kind: 'open' | 'secret' = 'open',
+  ): string | undefined {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'string') {
@@ -191,7 +240,10 @@ export class NodeReader {
     return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
 
-  /** Returns undefined if the list is absent or any item is wrong. @param other reads items of other kinds */
+  /**
+   * Returns undefined if the list is absent or any item is wrong. @param other reads items of other
+   * kinds
+   */
   texts(
     entry: MapEntry | undefined,
     what: string,
@@ -215,7 +267,12 @@ export class NodeReader {
   withoutNul(text: string, place: Place, what: string): string | undefined {
     if (!text.includes('\0')) return text;
     const fix = 'Remove the NUL character, which no program accepts.';
-    return this.report('wrong-type', place, { what, expected: 'a text without NUL', found: 'one with NUL', fix });
+    return this.report('wrong-type', place, {
+      what,
+      expected: 'a text without NUL',
+      found: 'one with NUL',
+      fix,
+    });
   }
 }
 

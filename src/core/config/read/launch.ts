@@ -14,7 +14,11 @@ import { parse } from 'dotenv';
 
 type Transport = Launch['transport'];
 
-export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entries): Launch | undefined {
+export function readLaunch(
+  reader: EntryReader,
+  server: MapEntry,
+  entries: Entries,
+): Launch | undefined {
   const owner = `Server \`${shortened(server.key)}\``;
   const required = (key: string, example: string): MapEntry | undefined =>
     entries.get(key) ?? reader.missingKey(entries, reader.places.key(server), owner, key, example);
@@ -26,14 +30,20 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
     const { key } = entry;
-    reader.report('key-not-for-transport', reader.places.key(entry), { key, owner: belongsTo, transport });
+    reader.report('key-not-for-transport', reader.places.key(entry), {
+      key,
+      owner: belongsTo,
+      transport,
+    });
   }
   if (transport === 'streamable_http') {
     const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
     const headers = readHeaders(reader, entries.get('headers'));
     const sessionId = readSessionId(reader, entries.get('sessionId'));
     const oauth = readOAuth(reader, entries.get('oauth'));
-    return url === undefined ? undefined : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
+    return url === undefined
+      ? undefined
+      : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
   }
   const command = readCommand(reader, required('command', 'command: npx'));
   const args = readArgs(reader, entries.get('args'));
@@ -67,7 +77,8 @@ function readTransport(
   if (!entry) return entries.has('url') === entries.has('command') ? undefined : likely;
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
-  if (transport === undefined || transport === 'stdio' || transport === 'streamable_http') return transport;
+  if (transport === undefined || transport === 'stdio' || transport === 'streamable_http')
+    return transport;
   if (transport !== 'sse') {
     const meant = suggestTransports(transport).map((one) => `\`transport: ${one}\``);
     const given = { transport: shortened(transport), meant: meant.join(' or ') };
@@ -89,13 +100,16 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   if (!entry || command === undefined) return undefined;
   if (hasArguments(command)) return reader.report('command-with-arguments', entry, {});
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) {
-    const advice = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
+    const advice =
+      'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
     return reader.wrong(entry, 'a program', advice, 'an address');
   }
   const instead =
     '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
   noteForeign(reader, entry, command, argumentSyntaxes, instead);
-  return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
+  return command.trim() === ''
+    ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text')
+    : command;
 }
 
 function readArgs(reader: EntryReader, entry: MapEntry | undefined): Value[] {
@@ -103,7 +117,12 @@ function readArgs(reader: EntryReader, entry: MapEntry | undefined): Value[] {
   const references = new Map<number, Reference>();
   const texts = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
     if (!isReference(item)) return undefined;
-    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: place, key: place };
+    const at = {
+      what: `Argument ${index + 1}`,
+      target: `argument ${index + 1}`,
+      value: place,
+      key: place,
+    };
     const reference = readReference(reader, item, at);
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
@@ -128,7 +147,10 @@ function noteForeignArguments(reader: EntryReader, entries: Entries): void {
 function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   const { folder } = reader.source;
   if (!entry) return path.resolve(folder);
-  const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
+  const written = reader.string(
+    entry,
+    'Write a path relative to the workspace folder, for example `cwd: .`.',
+  );
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
   if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
@@ -137,7 +159,8 @@ function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | und
 }
 
 function unexpanded(written: string): string | undefined {
-  const isUnexpanded = written.startsWith('~') || foreignReference(written, argumentSyntaxes) !== undefined;
+  const isUnexpanded =
+    written.startsWith('~') || foreignReference(written, argumentSyntaxes) !== undefined;
   return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
@@ -152,7 +175,8 @@ function readUrl(reader: EntryReader, entry: MapEntry | undefined): Value | unde
   if (written === undefined) return undefined;
   const url = reference ?? literal(written);
   if (reference && written === '') return url;
-  const whole = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
+  const whole =
+    'Write the whole address of the server, for example `url: https://example.com/mcp`.';
   // The address may hold credentials, so no reason quotes it.
   const invalid = (why: string): undefined =>
     reader.report('url-invalid', at, { why, fix: correctionOf(reference) ?? whole });
@@ -166,7 +190,11 @@ function readUrl(reader: EntryReader, entry: MapEntry | undefined): Value | unde
 }
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
-  const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
+  const sessionId = reader.string(
+    entry,
+    "Write a text in quotes, or `sessionId: ''` for none.",
+    'secret',
+  );
   if (!entry || sessionId === undefined) return '';
   noteForeign(reader, entry, sessionId, everySyntax, writtenOut);
   if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
@@ -190,7 +218,10 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
   return values;
 }
 
-/** The transport sends these, or could not read the answer to them. They come along in a copy from curl or a browser. */
+/**
+ * The transport sends these, or could not read the answer to them. They come along in a copy from
+ * curl or a browser.
+ */
 const protocolHeader =
   /^(?:accept|accept-encoding|content-type|content-length|content-encoding|host|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect|range|if-[a-z-]+|last-event-id|mcp-.*)$/i;
 
@@ -220,7 +251,10 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
-      reader.report('header-invalid:value', item, { name, fix: correctionOf(value) ?? 'Remove the character.' });
+      reader.report('header-invalid:value', item, {
+        name,
+        fix: correctionOf(value) ?? 'Remove the character.',
+      });
     } else values.set(item.key, value);
   }
   return values;
@@ -231,16 +265,23 @@ function correctionOf(value: Value | undefined): string | undefined {
   return `Correct the variable \`${value.source.name}\`.`;
 }
 
-/** True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file. */
+/**
+ * True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file.
+ */
 export function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|(?<![\t\n\r ])[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
 function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings | undefined {
-  const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
+  const entries = reader.table(
+    'oauth',
+    entry,
+    'Write a map, for example `oauth: { clientId: my-client }`.',
+  );
   if (!entry || entries.size === 0) return undefined;
-  const help = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
+  const help =
+    'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
   const grants = ['authorization_code', 'client_credentials'] as const;
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const client = entries.get('clientId');
@@ -257,26 +298,46 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
   const portFix =
     'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
-  const redirectPort = reader.positive(entries.get('redirectPort'), 65_535, 'a number from 1 to 65535', portFix);
+  const redirectPort = reader.positive(
+    entries.get('redirectPort'),
+    65_535,
+    'a number from 1 to 65535',
+    portFix,
+  );
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    reader.missingKey(entries, reader.places.key(entry), '`oauth`', 'clientId', 'clientId: my-client');
+    reader.missingKey(
+      entries,
+      reader.places.key(entry),
+      '`oauth`',
+      'clientId',
+      'clientId: my-client',
+    );
   }
   // Otherwise whoever the server names would be shown the secret.
   const shown = entries.get('clientSecret') ?? entries.get('privateKey');
   if (shown && !entries.has('issuer')) {
     const example = 'issuer: https://auth.example.com';
-    reader.missingKey(entries, reader.places.key(shown), '`oauth` with credentials of a client', 'issuer', example);
+    reader.missingKey(
+      entries,
+      reader.places.key(shown),
+      '`oauth` with credentials of a client',
+      'issuer',
+      example,
+    );
   }
   return { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort };
 }
 
 function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
-  const fix = 'Write the address of the authorization server, for example `issuer: https://auth.example.com`.';
+  const fix =
+    'Write the address of the authorization server, for example `issuer: https://auth.example.com`.';
   const written = reader.string(entry, fix);
   if (written === undefined || !entry) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
-  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  const isPlain =
+    url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (isPlain && isSafe) return written;
   return reader.wrong(entry, 'an https address without user, query and fragment', fix);
 }
@@ -301,14 +362,18 @@ function readEnvFile(
     reader.report('env-file-unusable', entry, {
       file,
       reason,
-      fix: unexpanded(written) ?? 'Make it a file of variables in the workspace folder, or correct `envFile`.',
+      fix:
+        unexpanded(written) ??
+        'Make it a file of variables in the workspace folder, or correct `envFile`.',
     });
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };
   if (reading.kind === 'refused') return unusable(reading.reason);
-  if (blankRun.test(reading.text)) return unusable(`it has ${longestBlank} blanks or empty lines in a row`);
+  if (blankRun.test(reading.text))
+    return unusable(`it has ${longestBlank} blanks or empty lines in a row`);
   const values = new Map(Object.entries(parse(reading.text)));
-  if ([...values.values()].some((value) => value.includes('\0'))) return unusable('it has a NUL character in a value');
+  if ([...values.values()].some((value) => value.includes('\0')))
+    return unusable('it has a NUL character in a value');
   return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }

@@ -1,4 +1,7 @@
-/** Finds the secrets of a launch, for logs, problems and status (E4), in every form that a server may quote. */
+/**
+ * Finds the secrets of a launch, for logs, problems and status (E4), in every form that a server
+ * may quote.
+ */
 import { isSecretName, secretsIn, secretsOfArguments } from '../../base/secrets.js';
 import { decoded } from '../../base/text.js';
 import { textsOf, valuesOf } from '../launchValues.js';
@@ -19,14 +22,20 @@ export function secretsOf(launch: Launch): string[] {
   return [...found, sessionId, ...inPath(url), ...inAddress(url.value)];
 }
 
-/** Returns the value with and without prefix and suffix, because servers often quote a refused token without them. */
+/**
+ * Returns the value with and without prefix and suffix, because servers often quote a refused token
+ * without them.
+ */
 function bare(given: Value): string[] {
   if (given.kind === 'literal') return [given.value];
   const { value, prefix, suffix } = given;
   return [value, value.slice(prefix.length, value.length - suffix.length)];
 }
 
-/** Returns the value as part of an address path, with blanks, quotation marks and the like percent-encoded. */
+/**
+ * Returns the value as part of an address path, with blanks, quotation marks and the like
+ * percent-encoded.
+ */
 function inPath(url: Value): string[] {
   if (url.kind === 'literal') return [];
   const { value, prefix, suffix } = url;
@@ -35,7 +44,10 @@ function inPath(url: Value): string[] {
   return [suffix !== '' && rest.endsWith(suffix) ? rest.slice(0, -suffix.length) : rest];
 }
 
-/** Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies (`a=b; c=d`). */
+/**
+ * Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies
+ * (`a=b; c=d`).
+ */
 function partsOf(header: string, value: string): string[] {
   if (header.toLowerCase() === 'cookie')
     return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
@@ -49,6 +61,8 @@ function partsOf(header: string, value: string): string[] {
 function inAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);
-  const query = [...url.searchParams].filter(([key]) => isSecretName(key)).map(([, value]) => value);
+  const query = [...url.searchParams]
+    .filter(([key]) => isSecretName(key))
+    .map(([, value]) => value);
   return [url.password, decoded(url.password), ...query, ...secretsIn(address)];
 }

@@ -1,4 +1,7 @@
-/** Reads `.mcprc` (C5): Kode's words are translated with their places, then entries are read like ours. Never throws. */
+/**
+ * Reads `.mcprc` (C5): Kode's words are translated with their places, then entries are read like
+ * ours. Never throws.
+ */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Place } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
@@ -30,7 +33,11 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   const notAMap = (place: Place, what: string, found: ValueNode): undefined =>
     reader.report('servers-not-a-map:ofJson', place, { what, found: describe(found) });
   if (root.kind !== 'map') {
-    return notAMap(isEmpty(root) ? places.visible(root.span) : places.place(root.span), 'The file', root);
+    return notAMap(
+      isEmpty(root) ? places.visible(root.span) : places.place(root.span),
+      'The file',
+      root,
+    );
   }
   const nested = root.entries.get('mcpServers');
   const at = places.place(root.span);
@@ -45,7 +52,10 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
 
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
-/** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */
+/**
+ * Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the
+ * opposite of `enabled`.
+ */
 function translated(server: MapEntry): MapEntry {
   if (server.value.kind !== 'map') return server;
   const entries = new Map<string, MapEntry>();
@@ -54,10 +64,16 @@ function translated(server: MapEntry): MapEntry {
     const { key, value } = entry;
     if (key === 'transport' || (key === 'type' && !written.has('transport'))) {
       const isHttp = value.kind === 'scalar' && httpWords.includes(String(value.value));
-      entries.set('transport', { ...entry, value: isHttp ? { ...value, value: 'streamable_http' } : value });
+      entries.set('transport', {
+        ...entry,
+        value: isHttp ? { ...value, value: 'streamable_http' } : value,
+      });
     } else if (key === 'disabled' && !written.has('enabled')) {
       const isTruth = value.kind === 'scalar' && typeof value.value === 'boolean';
-      entries.set('enabled', { ...entry, value: isTruth ? { ...value, value: !value.value } : value });
+      entries.set('enabled', {
+        ...entry,
+        value: isTruth ? { ...value, value: !value.value } : value,
+      });
     } else entries.set(key, entry);
   }
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {

@@ -1,8 +1,17 @@
-/** Merges config files (C5): an id shadows lower sources of its folder and the user's. Elsewhere it is a problem. */
+/**
+ * Merges config files (C5): an id shadows lower sources of its folder and the user's. Elsewhere it
+ * is a problem.
+ */
 import type { Place, Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import { isEnabled } from '../model.js';
-import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
+import type {
+  ConfigModel,
+  ConfigDeps,
+  ConfiguredServer,
+  ParsedSource,
+  SourceText,
+} from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
 import { firstEntry } from '../problems.js';

@@ -1,4 +1,7 @@
-/** Never throws. A refused file has an error and no servers. Problems are in the order of the file (C1 to C4). */
+/**
+ * Never throws. A refused file has an error and no servers. Problems are in the order of the file
+ * (C1 to C4).
+ */
 import { byPlace, type Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
@@ -6,7 +9,13 @@ import { viewHashOf } from '../hash.js';
 import { launchHashOf } from '../launchValues.js';
 import { readLaunch } from './launch.js';
 import { builtInToolset } from '../model.js';
-import type { ConfigDeps, ConfiguredServer, ParsedSource, ServerDefinition, SourceText } from '../model.js';
+import type {
+  ConfigDeps,
+  ConfiguredServer,
+  ParsedSource,
+  ServerDefinition,
+  SourceText,
+} from '../model.js';
 import { serverPlaces } from './places.js';
 import { shortened } from '../problems.js';
 import { readYamlFile } from './yamlProblems.js';
@@ -22,7 +31,8 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   for (const warning of found) reader.note(warning);
   if (root.kind !== 'map') {
     if (isEmpty(root)) reader.report('version-missing', places.place({ start: 0, end: 0 }), {});
-    else reader.report('version-missing:notAMap', places.place(root.span), { found: describe(root) });
+    else
+      reader.report('version-missing:notAMap', places.place(root.span), { found: describe(root) });
     return refused(file, reader.whole(file));
   }
   checkRoot(reader, root);
@@ -54,7 +64,10 @@ export function readServers(
   });
 }
 
-/** Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry costs one entry (C4). */
+/**
+ * Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry
+ * costs one entry (C4).
+ */
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
   const id = entry.key;
   const written = valueIn(entry.value, 'enabled');
@@ -90,7 +103,9 @@ function readDefinition(
     return reader.wrong(entry, 'a map of settings', fix, describe(value), what);
   }
   const entries: Entries =
-    value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
+    value.kind === 'map'
+      ? reader.knownEntries('server', value, reader.places.key(entry))
+      : new Map();
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
   // Such an entry only switches off the same server of another file (C5).
@@ -99,7 +114,16 @@ function readDefinition(
   const view = readView(reader, entries);
   if (launch === undefined) return undefined;
   const launchHash = launchHashOf(launch, trulyStateless);
-  return { id: entry.key, enabled, trulyStateless, launch, ...view, places, launchHash, viewHash: viewHashOf(view) };
+  return {
+    id: entry.key,
+    enabled,
+    trulyStateless,
+    launch,
+    ...view,
+    places,
+    launchHash,
+    viewHash: viewHashOf(view),
+  };
 }
 
 export function accepted(

@@ -1,4 +1,7 @@
-/** Places of nodes, for problems. A block value of several lines and an empty value are shown at their key. */
+/**
+ * Places of nodes, for problems. A block value of several lines and an empty value are shown at
+ * their key.
+ */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';
 import { TextPositions, type Span } from '../../yaml/textPositions.js';
@@ -20,7 +23,10 @@ export class FilePlaces {
     return { file: this.file, range: this.positions.range(span) };
   }
 
-  /** Returns a visible span: the whole word around a shorter span, or the first line of a longer one. */
+  /**
+   * Returns a visible span: the whole word around a shorter span, or the first line of a longer
+   * one.
+   */
   visible({ start, end }: Span): Place {
     const { text } = this.positions;
     const rest = /^[ \t]*[^\s]+/.exec(text.slice(start, start + 200))?.[0].length;
@@ -57,13 +63,20 @@ export class FilePlaces {
 }
 
 export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
-  /** Follows a path to its last written step. @param ofKey at a key, if the whole path is written */
+  /**
+   * Follows a path to its last written step. @param ofKey at a key, if the whole path is written
+   */
   const find = (path: Path, ofKey: boolean): Place => {
-    let [entry, item, node]: [MapEntry, ValueNode | undefined, ValueNode] = [server, undefined, server.value];
+    let [entry, item, node]: [MapEntry, ValueNode | undefined, ValueNode] = [
+      server,
+      undefined,
+      server.value,
+    ];
     let isWhole = true;
     for (const step of path) {
       const next = node.kind === 'map' ? node.entries.get(String(step)) : undefined;
-      const inList = node.kind === 'list' && typeof step === 'number' ? node.items[step] : undefined;
+      const inList =
+        node.kind === 'list' && typeof step === 'number' ? node.items[step] : undefined;
       const below = next?.value ?? inList;
       isWhole = below !== undefined;
       if (!below) break;
@@ -72,5 +85,9 @@ export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces
     if (item) return places.item(entry, item);
     return entry === server || (ofKey && isWhole) ? places.key(entry) : places.value(entry);
   };
-  return { key: places.key(server), value: (path) => find(path, false), keyAt: (path) => find(path, true) };
+  return {
+    key: places.key(server),
+    value: (path) => find(path, false),
+    keyAt: (path) => find(path, true),
+  };
 }

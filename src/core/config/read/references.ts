@@ -33,7 +33,12 @@ export function readValue(
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
   const found = describeKind(entry.value);
-  return reader.report('wrong-type', at.value, { what, expected: 'a text or a map with `env`', found, fix });
+  return reader.report('wrong-type', at.value, {
+    what,
+    expected: 'a text or a map with `env`',
+    found,
+    fix,
+  });
 }
 
 export function noteForeign(
@@ -45,7 +50,10 @@ export function noteForeign(
   target = `\`${entry.key}\``,
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found) reader.noteWarning(() => referenceNotReplaced(reader.places.value(entry), target, found, instead));
+  if (found)
+    reader.noteWarning(() =>
+      referenceNotReplaced(reader.places.value(entry), target, found, instead),
+    );
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
@@ -53,13 +61,21 @@ export function isReference(node: ValueNode): node is MapNode {
   return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
-export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace): Reference | undefined {
+export function readReference(
+  reader: EntryReader,
+  map: MapNode,
+  at: ValuePlace,
+): Reference | undefined {
   const entries = reader.knownEntries('reference', map, at.key);
   const sources = ['env', 'secret', 'command'];
   const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
   if (!written) return reader.missingKey(entries, at.key, at.what, 'env', 'env: NAME', sources);
   const twoSources = (first: string, second: MapEntry): undefined =>
-    reader.report('wrong-type:twoSources', reader.places.key(second), { owner: at.what, first, other: second.key });
+    reader.report('wrong-type:twoSources', reader.places.key(second), {
+      owner: at.what,
+      first,
+      other: second.key,
+    });
   if (other) return twoSources(written.key, other);
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {
@@ -78,11 +94,13 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   }
   const { env, secret } = reader.deps;
   const { name } = source;
-  const present = source.kind === 'secret' ? secret?.(name) : Object.hasOwn(env, name) ? env[name] : undefined;
+  const present =
+    source.kind === 'secret' ? secret?.(name) : Object.hasOwn(env, name) ? env[name] : undefined;
   const found = present ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
-  if (source.kind === 'secret') return reader.report('secret-unset', at.value, { name, target: at.target });
+  if (source.kind === 'secret')
+    return reader.report('secret-unset', at.value, { name, target: at.target });
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
   return reader.note(envUnset(at.value, name, at.target, nearest(name, set)));
 }
@@ -90,7 +108,8 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
   if (entry.key === 'command') return readCommandSource(reader, entry);
   const kind = entry.key === 'secret' ? 'secret' : 'env';
-  const secretFix = 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
+  const secretFix =
+    'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
   const fix = kind === 'secret' ? secretFix : 'Write the name alone, for example `env: HOME`.';
   const name = reader.string(entry, fix, 'secret');
   if (name === undefined) return undefined;
@@ -99,13 +118,17 @@ function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | und
   return reader.wrong(entry, expected, fix, name === '' ? 'an empty text' : 'another text');
 }
 
-/** Windows has names such as `ProgramFiles(x86)`. No program sets a name with blanks at its ends or in the form of a reference. */
+/**
+ * Windows has names such as `ProgramFiles(x86)`. No program sets a name with blanks at its ends or
+ * in the form of a reference.
+ */
 function isVariableName(name: string): boolean {
   return name !== '' && name === name.trim() && !/[=\0]|^\$|^%.*%$/.test(name);
 }
 
 /** Completes “must be …”. */
-export const secretNameRule = 'a name of at most 64 letters, digits, `_`, `.` and `-` that begins with a letter or `_`';
+export const secretNameRule =
+  'a name of at most 64 letters, digits, `_`, `.` and `-` that begins with a letter or `_`';
 
 export function isSecretName(name: string): boolean {
   return /^[A-Za-z_][\w.-]{0,63}$/.test(name);
@@ -114,10 +137,12 @@ export function isSecretName(name: string): boolean {
 function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
   const fix =
     "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.";
-  if (entry.value.kind !== 'list') return reader.wrong(entry, 'a list', fix, describeKind(entry.value));
+  if (entry.value.kind !== 'list')
+    return reader.wrong(entry, 'a list', fix, describeKind(entry.value));
   const argv = reader.texts(entry, 'An item of `command`', fix);
   if (argv === undefined) return undefined;
   const [program = '', ...args] = argv;
-  if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
+  if (program.trim() !== '')
+    return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
   return reader.wrong(entry, 'a program', fix, 'none');
 }

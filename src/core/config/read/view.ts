@@ -1,18 +1,30 @@
-/** Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to Dominds. */
+/**
+ * Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to
+ * Dominds.
+ */
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, type Entries, type EntryReader } from './entryReader.js';
-import type { ArgumentOverride, NameFilter, ResourceSelection, Timeouts, ToolOverride, Transform } from '../model.js';
+import type {
+  ArgumentOverride,
+  NameFilter,
+  ResourceSelection,
+  Timeouts,
+  ToolOverride,
+  Transform,
+} from '../model.js';
 import type { ServerView } from '../hash.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import type { MapEntry, MapNode, ValueNode } from '../../yaml/valueNodes.js';
 
 export function readView(reader: EntryReader, entries: Entries): ServerView {
-  const startFix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
+  const startFix =
+    'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
   const start = reader.word(entries.get('start'), ['window', 'call'], startFix);
-  const spareFix = 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
+  const spareFix =
+    'Write 1 (a spare instance is started for the next conversation) or 0 (none is).';
   const isSpare = (value: unknown): value is 0 | 1 => value === 0 || value === 1;
   const spare = reader.scalar(entries.get('spare'), isSpare, '0 or 1', spareFix);
   const tools = readFilter(reader, 'tools', entries);
@@ -23,7 +35,10 @@ export function readView(reader: EntryReader, entries: Entries): ServerView {
     tools: tools.filter,
     transform: readToolTransform(reader, entries.get('transform'), tools.entries.get('transform')),
     ...(overrides.size > 0 && { overrides }),
-    prompts: { filter: prompts.filter, transform: readTransform(reader, prompts.entries.get('transform')) },
+    prompts: {
+      filter: prompts.filter,
+      transform: readTransform(reader, prompts.entries.get('transform')),
+    },
     resources: { ...resources.filter, ...readResourceLimits(reader, resources.entries) },
     manual: readManual(reader, entries.get('manual')),
     timeouts: readTimeouts(reader, entries.get('timeouts')),
@@ -49,7 +64,8 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   if (!entry) return [];
   const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
   const patterns = reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
-  // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
+  // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its
+  // place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
     reader.report('pattern-blank', reader.places.item(entry, item), entry);
@@ -65,10 +81,15 @@ function readTransform(reader: EntryReader, entry: MapEntry | undefined): readon
     const fix = 'Write one prefix and one suffix.';
     return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fix, found) ?? [];
   }
-  return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
+  return list.items
+    .map((item) => readStep(reader, entry, item))
+    .filter((step) => step !== undefined);
 }
 
-/** Reads the steps for tools. @param ofTools replaces the server's own steps, even if it is an empty list */
+/**
+ * Reads the steps for tools. @param ofTools replaces the server's own steps, even if it is an empty
+ * list
+ */
 function readToolTransform(
   reader: EntryReader,
   ofServer: MapEntry | undefined,
@@ -76,7 +97,8 @@ function readToolTransform(
 ): readonly Transform[] {
   const steps = readTransform(reader, ofServer);
   if (!ofTools || isEmpty(ofTools.value)) return steps;
-  if (ofServer && steps.length > 0) reader.report('key-not-used:replaced', reader.places.key(ofServer), {});
+  if (ofServer && steps.length > 0)
+    reader.report('key-not-used:replaced', reader.places.key(ofServer), {});
   return readTransform(reader, ofTools);
 }
 
@@ -103,7 +125,11 @@ function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transfo
   return add === undefined ? undefined : { kind: prefix ? 'prefix' : 'suffix', add };
 }
 
-function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Transform | undefined {
+function readReplacement(
+  reader: EntryReader,
+  entry: MapEntry,
+  map: MapNode,
+): Transform | undefined {
   const entries = reader.knownEntries('replacePrefix', map, reader.places.key(entry));
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
@@ -112,7 +138,9 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   };
   const remove = part('remove');
   const add = part('add');
-  return remove === undefined || add === undefined ? undefined : { kind: 'replacePrefix', remove, add };
+  return remove === undefined || add === undefined
+    ? undefined
+    : { kind: 'replacePrefix', remove, add };
 }
 
 function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
@@ -124,36 +152,66 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
 }
 
 /** Reads the limits of resources. Dominds uses the same keys. */
-function readResourceLimits(reader: EntryReader, entries: Entries): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
+function readResourceLimits(
+  reader: EntryReader,
+  entries: Entries,
+): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
   const types = entries.get('mimeTypes');
   const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
-  const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
+  const mimeTypes = reader
+    .texts(types, 'An item of `mimeTypes`', fix)
+    ?.map((type) => type.trim().toLowerCase());
   const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
-  const maxBytes = reader.positive(entries.get('maxBytes'), Infinity, 'a whole number above 0', advice);
-  return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
+  const maxBytes = reader.positive(
+    entries.get('maxBytes'),
+    Infinity,
+    'a whole number above 0',
+    advice,
+  );
+  return {
+    ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }),
+    ...(maxBytes !== undefined && { maxBytes }),
+  };
 }
 
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longest = 2 ** 31 - 1;
 
 function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
-  const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
-  const limit = (key: keyof Timeouts): number => readDuration(reader, entries.get(key)) ?? defaultTimeouts[key];
-  return { connect: limit('connect'), call: limit('call'), callMax: limit('callMax'), idle: limit('idle') };
+  const entries = reader.table(
+    'timeouts',
+    entry,
+    'Write a map, for example `timeouts: { call: 1m }`.',
+  );
+  const limit = (key: keyof Timeouts): number =>
+    readDuration(reader, entries.get(key)) ?? defaultTimeouts[key];
+  return {
+    connect: limit('connect'),
+    call: limit('call'),
+    callMax: limit('callMax'),
+    idle: limit('idle'),
+  };
 }
 
 function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
   const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
-  const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
+  const ms =
+    typeof written === 'number'
+      ? written
+      : typeof written === 'string'
+        ? milliseconds(written)
+        : NaN;
   const { key } = entry;
   const fail = (why: string): undefined =>
     reader.report('duration-invalid', entry, { key, found: describe(entry.value), why });
-  if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
+  if (ms === undefined || Number.isNaN(ms))
+    return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
   // People mean seconds.
-  if (ms < 1000 && typeof written === 'number') reader.report('duration-invalid:noUnit', entry, { key, ms });
+  if (ms < 1000 && typeof written === 'number')
+    reader.report('duration-invalid:noUnit', entry, { key, ms });
   return Math.round(ms);
 }
 
@@ -168,10 +226,14 @@ const longestManual = 20_000;
 function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;
   const { value } = entry;
-  if (value.kind !== 'map') return readText(reader, entry, 'a text or a map')?.slice(0, longestManual) || undefined;
+  if (value.kind !== 'map')
+    return readText(reader, entry, 'a text or a map')?.slice(0, longestManual) || undefined;
   const entries = reader.knownEntries('manual', value, reader.places.key(entry));
   const content = entries.get('content');
-  const parts = [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+  const parts = [
+    content && readText(reader, content, 'a text'),
+    ...readSections(reader, entries.get('sections')),
+  ];
   return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
 }
 
@@ -191,15 +253,22 @@ function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: strin
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
   if (!entry || isEmpty(entry.value)) return [];
   const { value } = entry;
-  const section = (title: string | undefined, content: ValueNode | undefined): string | undefined => {
+  const section = (
+    title: string | undefined,
+    content: ValueNode | undefined,
+  ): string | undefined => {
     const text = textOf(content);
-    return title === undefined || text === undefined ? undefined : `## ${title.trim()}\n\n${text.trim()}`;
+    return title === undefined || text === undefined
+      ? undefined
+      : `## ${title.trim()}\n\n${text.trim()}`;
   };
   const sections =
     value.kind === 'map'
       ? [...value.entries.values()].map((one) => section(one.key, one.value))
       : value.kind === 'list'
-        ? value.items.map((item) => section(textOf(valueIn(item, 'title')), valueIn(item, 'content')))
+        ? value.items.map((item) =>
+            section(textOf(valueIn(item, 'title')), valueIn(item, 'content')),
+          )
         : [undefined];
   const whole = sections.filter((one) => one !== undefined);
   if (whole.length === sections.length) return whole;
@@ -210,8 +279,12 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 /** A server has fewer tools, and a tool fewer arguments. */
 const mostEntries = 1_000;
 
-function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ReadonlyMap<string, ToolOverride> {
-  const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
+function readOverrides(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+): ReadonlyMap<string, ToolOverride> {
+  const example =
+    'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
   return namedTables(reader, entry, example, readTool);
 }
 
@@ -223,13 +296,19 @@ function namedTables<Value>(
 ): ReadonlyMap<string, Value> {
   const entries = [...reader.freeTable(entry, fix).values()];
   if (entry && entries.length > mostEntries) {
-    reader.wrong(entry, `a map of at most ${mostEntries} names`, fix, entries.length.toLocaleString('en-US'));
+    reader.wrong(
+      entry,
+      `a map of at most ${mostEntries} names`,
+      fix,
+      entries.length.toLocaleString('en-US'),
+    );
     return new Map();
   }
   const values = entries.flatMap((one) => {
     // All of it may be commented out.
     if (isEmpty(one.value)) return [];
-    const value = one.value.kind === 'map' ? read(reader, one, one.value) : reader.wrong(one, 'a map', fix);
+    const value =
+      one.value.kind === 'map' ? read(reader, one, one.value) : reader.wrong(one, 'a map', fix);
     return value === undefined ? [] : [[one.key, value] as const];
   });
   return new Map(values);
@@ -238,7 +317,10 @@ function namedTables<Value>(
 function readTool(reader: EntryReader, entry: MapEntry, map: MapNode): ToolOverride | undefined {
   const entries = reader.knownEntries('toolOverride', map, reader.places.key(entry));
   const said = entries.get('description');
-  const description = reader.string(said, "Write a text in quotes, for example `description: 'Opens an issue.'`.");
+  const description = reader.string(
+    said,
+    "Write a text in quotes, for example `description: 'Opens an issue.'`.",
+  );
   if (said && description !== undefined && description.length > longestManual) {
     const expected = `a text of at most ${longestManual.toLocaleString('en-US')} characters`;
     return reader.wrong(said, expected, 'Shorten it.', description.length.toLocaleString('en-US'));
@@ -248,18 +330,30 @@ function readTool(reader: EntryReader, entry: MapEntry, map: MapNode): ToolOverr
   return { ...(description !== undefined && { description }), arguments: given };
 }
 
-function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): ArgumentOverride | undefined {
+function readArgument(
+  reader: EntryReader,
+  entry: MapEntry,
+  map: MapNode,
+): ArgumentOverride | undefined {
   const entries = reader.knownEntries('argumentOverride', map, reader.places.key(entry));
   const [fixed, byDefault, allow] = ['fixed', 'default', 'allow'].map((key) => entries.get(key));
   const fix = `Write \`${entry.key}: { fixed: … }\`, or \`default\` and \`allow\`.`;
   if (fixed && (byDefault ?? allow)) {
-    return reader.wrong(entry, '`fixed` alone, or `default` and `allow`', fix, '`fixed` and another key');
+    return reader.wrong(
+      entry,
+      '`fixed` alone, or `default` and `allow`',
+      fix,
+      '`fixed` and another key',
+    );
   }
   const patterns = readAllowed(reader, allow);
   if (!fixed && !byDefault && !allow) {
     return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
       const given = { what: `\`${entry.key}\``, expected: '`fixed`, `default` or `allow`', fix };
-      return problemOf('wrong-type', reader.places.value(entry), { ...given, found: describe(entry.value) });
+      return problemOf('wrong-type', reader.places.value(entry), {
+        ...given,
+        found: describe(entry.value),
+      });
     });
   }
   for (const given of [fixed, byDefault]) if (given) noteLosses(reader, given);
@@ -284,12 +378,19 @@ function noteLosses(reader: EntryReader, given: MapEntry, seen = new Set<ValueNo
     typeof node.value === 'number' &&
     !(Number.isFinite(node.value) && roundingError(node.source) === undefined)
   ) {
-    reader.wrong(given, 'a number that JSON can hold', 'Write it in quotes, if the server takes a text.');
+    reader.wrong(
+      given,
+      'a number that JSON can hold',
+      'Write it in quotes, if the server takes a text.',
+    );
   }
 }
 
 /** An empty list would allow nothing, and a blank pattern too. */
-function readAllowed(reader: EntryReader, entry: MapEntry | undefined): readonly string[] | undefined {
+function readAllowed(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+): readonly string[] | undefined {
   if (!entry) return undefined;
   const fix = "Write a list of patterns, for example `allow: ['bug', 'area-*']`.";
   const patterns = reader.texts(entry, 'A pattern of `allow`', fix);
@@ -299,6 +400,12 @@ function readAllowed(reader: EntryReader, entry: MapEntry | undefined): readonly
   if (!patterns && !isEmpty(value)) return undefined;
   const item = value.kind === 'list' ? value.items[blank] : undefined;
   return item
-    ? reader.wrong({ ...entry, value: item }, 'a text that is not blank', fix, 'another', 'A pattern of `allow`')
+    ? reader.wrong(
+        { ...entry, value: item },
+        'a text that is not blank',
+        fix,
+        'another',
+        'A pattern of `allow`',
+      )
     : reader.wrong(entry, 'a list of patterns', fix, 'one that allows nothing');
 }

@@ -1,4 +1,7 @@
-/** Reads the YAML of a file, and words the errors without quoting the file, because a quotation may be a secret. */
+/**
+ * Reads the YAML of a file, and words the errors without quoting the file, because a quotation may
+ * be a secret.
+ */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
@@ -26,7 +29,8 @@ export function readYamlFile(file: string, written: string): YamlFile {
   const places = new FilePlaces(file, text);
   const { errors, warnings, root } = readYaml(text);
   const found = withoutConsequences(errors).slice(0, mostShown);
-  const wrong = (span: Span, words: Words): Problem => problemOf('yaml-syntax', places.visible(span), words);
+  const wrong = (span: Span, words: Words): Problem =>
+    problemOf('yaml-syntax', places.visible(span), words);
   const keys = errors.length > 0 ? [] : keysBehindNoBreakSpace(root).slice(0, mostShown);
   const problems = [
     ...found.map((error) => wrong(error.span, visibleCause(error, text) ?? words(error))),
@@ -36,18 +40,25 @@ export function readYamlFile(file: string, written: string): YamlFile {
   return { places, root: errors.length + keys.length > 0 ? undefined : root, problems };
 }
 
-/** Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong. */
+/**
+ * Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong.
+ */
 function withoutConsequences(errors: readonly YamlError[]): readonly YamlError[] {
   const firstOfStructure = errors.find(ofStructure);
   return errors.filter((error) => error === firstOfStructure || !ofStructure(error));
 }
 
 function ofStructure({ kind, ...rest }: YamlError): boolean {
-  return kind === 'syntax' && 'id' in rest && rest.id !== 'BAD_DQ_ESCAPE' && rest.id !== 'BAD_ALIAS';
+  return (
+    kind === 'syntax' && 'id' in rest && rest.id !== 'BAD_DQ_ESCAPE' && rest.id !== 'BAD_ALIAS'
+  );
 }
 
 function yamlWarning(places: FilePlaces, error: YamlError): Problem {
-  const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).said;
+  const said =
+    error.kind === 'syntax'
+      ? asClause(withoutQuotation(error.id, error.message))
+      : words(error).said;
   return problemOf('yaml-syntax:ignored', places.place(error.span), { said });
 }
 
@@ -66,9 +77,13 @@ function words(error: YamlError): Words {
       );
     case 'aliasUnknown': {
       const meant = nearest(error.name, error.known);
-      const message = 'YAML reads a value that begins with `*` as an alias, and no anchor of that name is above it.';
+      const message =
+        'YAML reads a value that begins with `*` as an alias, and no anchor of that name is above it.';
       if (meant === undefined) return say(message, quotePattern);
-      return say(message, `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.`);
+      return say(
+        message,
+        `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.`,
+      );
     }
     case 'aliasOfItself':
       return say(
@@ -81,9 +96,15 @@ function words(error: YamlError): Words {
         'Use fewer aliases of large nodes.',
       );
     case 'aliasesTooDeep':
-      return say(`Anchors refer to anchors more than ${error.limit} levels deep.`, 'Write some of the values out.');
+      return say(
+        `Anchors refer to anchors more than ${error.limit} levels deep.`,
+        'Write some of the values out.',
+      );
     case 'nestedTooDeep':
-      return say(`Lists and maps are nested more than ${error.limit} levels deep.`, 'Nest them less deeply.');
+      return say(
+        `Lists and maps are nested more than ${error.limit} levels deep.`,
+        'Nest them less deeply.',
+      );
     case 'tokensTooMany':
       return say(
         `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
@@ -106,9 +127,12 @@ const hasOtherBlank = new RegExp(`^ *${otherBlank}|:${otherBlank}`);
 /** Returns the keys that YAML puts into another map than the eye does. */
 function keysBehindNoBreakSpace(root: ValueNode): MapEntry[] {
   const servers = valueIn(root, 'servers');
-  const ofServers = servers?.kind === 'map' ? [...servers.entries.values()].map(({ value }) => value) : [];
+  const ofServers =
+    servers?.kind === 'map' ? [...servers.entries.values()].map(({ value }) => value) : [];
   return [root, servers, ...ofServers].flatMap((node) =>
-    node?.kind === 'map' ? [...node.entries.values()].filter(({ key }) => beginsWithOtherBlank.test(key)) : [],
+    node?.kind === 'map'
+      ? [...node.entries.values()].filter(({ key }) => beginsWithOtherBlank.test(key))
+      : [],
   );
 }
 
@@ -121,7 +145,8 @@ const sameIndentation = 'Indent the keys of one map by the same number of spaces
 function visibleCause(error: YamlError, text: string): Words | undefined {
   if (error.kind !== 'syntax') return undefined;
   const { start } = error.span;
-  const lineStart = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
+  const lineStart =
+    Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
   const [line = ''] = text.slice(lineStart, lineStart + longestLine).split(/[\r\n]/, 1);
   const rest = line.slice(start - lineStart);
   if (/^(?:<{7}|={7}|>{7}|\|{7})(?:\s|$)/.test(line)) {
@@ -131,13 +156,20 @@ function visibleCause(error: YamlError, text: string): Words | undefined {
     );
   }
   if (hasOtherBlank.test(line)) return noBreakSpace;
-  const isImplicitKey = error.id === 'MISSING_CHAR' && error.message.startsWith('Implicit map keys');
+  const isImplicitKey =
+    error.id === 'MISSING_CHAR' && error.message.startsWith('Implicit map keys');
   const isUnfinishedKey = isImplicitKey || error.id === 'MULTILINE_IMPLICIT_KEY';
   if (isUnfinishedKey && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
-    return say('Not valid YAML: a blank is missing after the `:`.', 'Write a blank, for example `version: 1`.');
+    return say(
+      'Not valid YAML: a blank is missing after the `:`.',
+      'Write a blank, for example `version: 1`.',
+    );
   }
   if (error.id === 'BLOCK_AS_IMPLICIT_KEY' && !/:(?:\s|$)/.test(rest)) {
-    return say('Not valid YAML: the line below is indented more deeply than this key.', sameIndentation);
+    return say(
+      'Not valid YAML: the line below is indented more deeply than this key.',
+      sameIndentation,
+    );
   }
   return undefined;
 }
@@ -150,8 +182,13 @@ const byId: Readonly<Record<string, readonly [fix: string, message?: string]>> =
   BAD_ALIAS: [quotePattern],
   BAD_INDENT: [sameIndentation],
   MISSING_CHAR: ['Add the missing character, or put a text with special characters in quotes.'],
-  MULTILINE_IMPLICIT_KEY: ['Write `:` and a value after the key.', 'Not valid YAML: a key has no `:` behind it.'],
-  BAD_DQ_ESCAPE: ['Write each backslash twice, or use single quotes, which keep backslashes as they are.'],
+  MULTILINE_IMPLICIT_KEY: [
+    'Write `:` and a value after the key.',
+    'Not valid YAML: a key has no `:` behind it.',
+  ],
+  BAD_DQ_ESCAPE: [
+    'Write each backslash twice, or use single quotes, which keep backslashes as they are.',
+  ],
   TAG_RESOLVE_FAILED: [quoteText],
   BAD_SCALAR_START: [quoteText],
   BLOCK_AS_IMPLICIT_KEY: [quoteText],
@@ -180,5 +217,8 @@ function withoutQuotation(id: string, said: string): string {
 }
 
 function asClause(said: string): string {
-  return clipped(said.charAt(0).toLowerCase() + said.slice(1).replace(/(?<![.:\s])[.:\s]+$/, ''), 200);
+  return clipped(
+    said.charAt(0).toLowerCase() + said.slice(1).replace(/(?<![.:\s])[.:\s]+$/, ''),
+    200,
+  );
 }

@@ -1,7 +1,8 @@
 /**
- * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources and tasks.
- * Invariants: a request ends only when its successor has begun, and messages still in flight on its stream are
- * delivered; possibly missed notifications are reported; a refused subscription is not repeated.
+ * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources
+ * and tasks. Invariants: a request ends only when its successor has begun, and messages still in
+ * flight on its stream are delivered; possibly missed notifications are reported; a refused
+ * subscription is not repeated.
  */
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';
@@ -34,7 +35,10 @@ const longestDelayMs = 30_000;
 /** After this time, in milliseconds, all messages of the old stream have come. */
 const underWayMs = 1_000;
 
-/** The fields of the filter with single items: the notification about one, and its field with the item. */
+/**
+ * The fields of the filter with single items: the notification about one, and its field with the
+ * item.
+ */
 const itemKinds = {
   resourceSubscriptions: ['notifications/resources/updated', 'uri'],
   taskIds: [taskChanged, 'taskId'],
@@ -74,9 +78,14 @@ export class Listening {
     if (this.lists.length === 0) return;
     const begun = this.renew().catch((error: Error) => {
       this.leaveOut(error);
-      this.deps.log.write('debug', `[protocol] The server does not report changes: ${inBrief(error.message, 300)}`);
+      this.deps.log.write(
+        'debug',
+        `[protocol] The server does not report changes: ${inBrief(error.message, 300)}`,
+      );
     });
-    const inTime = limited(this.deps.clock, agreeLimitMs, undefined, (over) => unlessAborted(begun, over));
+    const inTime = limited(this.deps.clock, agreeLimitMs, undefined, (over) =>
+      unlessAborted(begun, over),
+    );
     await inTime.catch(() => undefined);
   }
 
@@ -87,13 +96,17 @@ export class Listening {
   /** True if it concerns a subscription itself, or arrived on an ended one. */
   hears({ method, params = {} }: JSONRPCNotification): boolean {
     const id = params._meta?.[metaKeys.subscriptionId];
-    if (method === 'notifications/subscriptions/acknowledged') this.acknowledged(id, params['notifications']);
+    if (method === 'notifications/subscriptions/acknowledged')
+      this.acknowledged(id, params['notifications']);
     else if (method === 'notifications/cancelled') this.ended(params['requestId']);
     else return id !== undefined && this.requests.get(asText(id))?.hasBegun !== true;
     return true;
   }
 
-  /** Resolves to the result of the request; rejects with an `RpcFailure` if the server does not report the item. */
+  /**
+   * Resolves to the result of the request; rejects with an `RpcFailure` if the server does not
+   * report the item.
+   */
   async add(kind: ItemKind, item: unknown): Promise<Fields> {
     if (typeof item !== 'string') return {};
     const items = this.watched[kind];
@@ -110,11 +123,15 @@ export class Listening {
     }
     if (Array.isArray(agreed) && agreed.includes(item)) return {};
     if (forget()) this.renew().catch(() => undefined);
-    throw new RpcFailure(errorCodes.invalidParams, 'The server does not report updates of this resource.');
+    throw new RpcFailure(
+      errorCodes.invalidParams,
+      'The server does not report updates of this resource.',
+    );
   }
 
   remove(kind: ItemKind, item: unknown): Fields {
-    if (typeof item === 'string' && this.watched[kind].delete(item)) this.renew().catch(() => undefined);
+    if (typeof item === 'string' && this.watched[kind].delete(item))
+      this.renew().catch(() => undefined);
     return {};
   }
 
@@ -179,7 +196,10 @@ export class Listening {
     const wasCurrent = this.current === request;
     if (wasCurrent) this.current = undefined;
     if (!request.hasBegun) {
-      const atOnce = new RpcFailure(errorCodes.internal, 'The server ended the subscription at once.');
+      const atOnce = new RpcFailure(
+        errorCodes.internal,
+        'The server ended the subscription at once.',
+      );
       request.refused(error ?? atOnce);
     } else if (wasCurrent) void this.beginAgain();
   }
@@ -195,7 +215,9 @@ export class Listening {
     }
   }
 
-  /** A server may refuse all because of one kind. Returns false if nothing else is left to ask for. */
+  /**
+   * A server may refuse all because of one kind. Returns false if nothing else is left to ask for.
+   */
   private leaveOut(failure: Error): boolean {
     if (!(failure instanceof RpcFailure) || failure.data instanceof TransportFailure) return true;
     const refused = Object.values(this.watched).findLast(({ size }) => size > 0);
@@ -219,7 +241,9 @@ export class Listening {
     if (this.leaving) this.cancel(this.leaving);
     this.leaving = before;
     const { signal } = this.closing;
-    void delay(this.deps.clock, underWayMs, signal).then(() => signal.aborted || this.cancel(before));
+    void delay(this.deps.clock, underWayMs, signal).then(
+      () => signal.aborted || this.cancel(before),
+    );
   }
 
   private cancel({ id, exchange }: Request): void {

@@ -1,6 +1,7 @@
 /**
- * The protocol versions since 2026-07-28, without sessions. Invariant: a request goes out again only if the server
- * asked for input, or refused the request unread because of its headers, and then once.
+ * The protocol versions since 2026-07-28, without sessions. Invariant: a request goes out again
+ * only if the server asked for input, or refused the request unread because of its headers, and
+ * then once.
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
@@ -79,7 +80,10 @@ export class ModernProtocol implements Protocol {
     if (!client) return meta;
     const { capabilities } = client;
     const known = this.declared.get(capabilities);
-    const said = known ?? { ...meta, [metaKeys.clientCapabilities]: modernCapabilities(capabilities) };
+    const said = known ?? {
+      ...meta,
+      [metaKeys.clientCapabilities]: modernCapabilities(capabilities),
+    };
     if (!known) this.declared.set(capabilities, said);
     return client.logLevel === undefined ? said : { ...said, [metaKeys.logLevel]: client.logLevel };
   }
@@ -110,7 +114,9 @@ export class ModernProtocol implements Protocol {
 
   async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields> {
     const whole = { ...params, _meta: this.meta };
-    return await this.deps.peer.during(signal, undefined, (exchange) => this.exchange(exchange, method, whole));
+    return await this.deps.peer.during(signal, undefined, (exchange) =>
+      this.exchange(exchange, method, whole),
+    );
   }
 
   read(notification: JSONRPCNotification): JSONRPCNotification | undefined {
@@ -147,18 +153,22 @@ export class ModernProtocol implements Protocol {
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
         void this.check(error);
-        const isOfHeaders = error.code === errorCodes.headerMismatch && method === 'tools/call' && this.hasHeaders;
+        const isOfHeaders =
+          error.code === errorCodes.headerMismatch && method === 'tools/call' && this.hasHeaders;
         if (!isOfHeaders || isRefused) throw inOurWords(error);
         isRefused = true;
         this.report({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
         await exchange.during(this.learnHeaders());
         // The tool wants the same headers as before, so the call would be refused again.
-        if (isDeepStrictEqual(headers.mirroredBy(request['name']), mirrored)) throw inOurWords(error);
+        if (isDeepStrictEqual(headers.mirroredBy(request['name']), mirrored))
+          throw inOurWords(error);
         continue;
       }
-      if (result['resultType'] !== 'input_required') return this.complete(method, request, result, rounds > 0);
+      if (result['resultType'] !== 'input_required')
+        return this.complete(method, request, result, rounds > 0);
       rounds += 1;
-      if (rounds > mostRounds) throw inputFailure(`asked for more input more than ${mostRounds} times.`);
+      if (rounds > mostRounds)
+        throw inputFailure(`asked for more input more than ${mostRounds} times.`);
       request = { ...params, ...(await this.inputFor(exchange, result)) };
     }
   }
@@ -173,7 +183,8 @@ export class ModernProtocol implements Protocol {
     }
     const declared = metaOf(request)[metaKeys.clientCapabilities];
     const isExpected = method === 'tools/call' && isObject(declared) && knowsTasks(declared);
-    if (isExpected && taskIn(result) !== undefined) return { ...withoutEnvelope(result), resultType };
+    if (isExpected && taskIn(result) !== undefined)
+      return { ...withoutEnvelope(result), resultType };
     const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
     throw new RpcFailure(errorCodes.internal, message);
   }
@@ -183,7 +194,10 @@ export class ModernProtocol implements Protocol {
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
     const ask = async (request: InputRequest): Promise<[string, Fields]> => {
       const asked = this.deps.serverRequests.answer(request, undefined, [exchange]);
-      return [request.key, await asked.catch((error: unknown) => Promise.reject(rpcFailureOf(error)))];
+      return [
+        request.key,
+        await asked.catch((error: unknown) => Promise.reject(rpcFailureOf(error))),
+      ];
     };
     const answers = await exchange.during(Promise.all(requests.map(ask)));
     return {
@@ -204,18 +218,25 @@ export class ModernProtocol implements Protocol {
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: this.meta };
-      const page = await limited(clock, toolPageLimitMs, undefined, (over) => peer.request('tools/list', params, over));
+      const page = await limited(clock, toolPageLimitMs, undefined, (over) =>
+        peer.request('tools/list', params, over),
+      );
       headers.learn(page);
       cursor = page['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') return;
     }
   }
 
-  /** A legacy server may have taken the place of the old one: it refuses the version, or a readable request. */
+  /**
+   * A legacy server may have taken the place of the old one: it refuses the version, or a readable
+   * request.
+   */
   private async check(error: RpcFailure): Promise<void> {
     const { transport, era, clock } = this.deps;
     const isOfTransport = error.data instanceof TransportFailure;
-    const looksLegacy = isOfTransport ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
+    const looksLegacy = isOfTransport
+      ? mayBeModern(error)
+      : error.code === errorCodes.unsupportedVersion;
     if (!looksLegacy || this.isDoubted || !transport.fail) return;
     this.isDoubted = true;
     const found = await inTime(clock, discover(this.deps, this.meta)).catch(() => undefined);
@@ -234,7 +255,10 @@ export function ownMeta(clientInfo: Fields, capabilities: Fields): Fields {
   };
 }
 
-/** Clients of this version do not report changes of their roots. A server asks for them in each request that needs them. */
+/**
+ * Clients of this version do not report changes of their roots. A server asks for them in each
+ * request that needs them.
+ */
 function modernCapabilities(capabilities: Fields): Fields {
   const declared: Fields = declaredCapabilities(capabilities);
   return { ...declared, ...(declared['roots'] !== undefined && { roots: {} }) };
@@ -243,20 +267,27 @@ function modernCapabilities(capabilities: Fields): Fields {
 type InputRequest = ServerRequest & { readonly key: string };
 
 /** `state` goes back to the server, word for word. */
-function readInput({ inputRequests = {}, requestState: state }: Fields): { requests: InputRequest[]; state?: string } {
+function readInput({ inputRequests = {}, requestState: state }: Fields): {
+  requests: InputRequest[];
+  state?: string;
+} {
   const refuse = (why: string): never => {
     throw inputFailure(`asked for input, but ${why}.`);
   };
-  if (state !== undefined && typeof state !== 'string') return refuse('its `requestState` is not a string');
+  if (state !== undefined && typeof state !== 'string')
+    return refuse('its `requestState` is not a string');
   if (!isObject(inputRequests)) return refuse('its `inputRequests` is not an object');
   const entries = Object.entries(inputRequests);
   if (entries.length === 0 && state === undefined) return refuse('names nothing that it needs');
-  if (entries.length > mostInputRequests) return refuse(`wants more than ${mostInputRequests} answers at once`);
+  if (entries.length > mostInputRequests)
+    return refuse(`wants more than ${mostInputRequests} answers at once`);
   const requests = entries.map(([key, request]): InputRequest => {
     if (!isObject(request) || typeof request['method'] !== 'string')
       return refuse('one of its `inputRequests` has no method');
     const { method } = request;
-    const params = isObject(request['params']) ? presentParams(method, request['params']) : undefined;
+    const params = isObject(request['params'])
+      ? presentParams(method, request['params'])
+      : undefined;
     // Legacy clients want an id with every elicitation by URL.
     const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
     return { key, method, params: params && { ...id, ...params } };
@@ -268,11 +299,17 @@ function inputFailure(clause: string): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server ${clause}`);
 }
 
-/** Errors about our connection to the server would mislead a client, because its connection is to us. */
+/**
+ * Errors about our connection to the server would mislead a client, because its connection is to
+ * us.
+ */
 function inOurWords(error: RpcFailure): RpcFailure {
   const { code, message } = error;
   if (code !== errorCodes.headerMismatch && code !== errorCodes.unsupportedVersion) return error;
-  const what = code === errorCodes.headerMismatch ? 'the headers of the request' : `protocol version ${modernVersion}`;
+  const what =
+    code === errorCodes.headerMismatch
+      ? 'the headers of the request'
+      : `protocol version ${modernVersion}`;
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
@@ -298,12 +335,17 @@ export type Discovery =
 
 function readDiscovery(result: unknown): Discovery {
   if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
-  if (!result['supportedVersions'].includes(modernVersion)) return otherVersions(result['supportedVersions']);
+  if (!result['supportedVersions'].includes(modernVersion))
+    return otherVersions(result['supportedVersions']);
   const { capabilities, instructions } = result;
   if (!isObject(capabilities)) return { kind: 'none' };
   const said = metaOf(result)[metaKeys.serverInfo];
   const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
-  return { kind: 'modern', facts: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
+  return {
+    kind: 'modern',
+    facts: readFacts({ capabilities, serverInfo, instructions }, modernVersion),
+    capabilities,
+  };
 }
 
 export function readRefusedVersion(data: unknown): Discovery {
@@ -340,11 +382,16 @@ export async function discover(
       return { kind: 'transport', failure: error.data };
     if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
     const isContradiction = supportedIn(error.data)?.includes(modernVersion);
-    return mayAskAgain && isContradiction ? await discover(deps, meta, false) : readRefusedVersion(error.data);
+    return mayAskAgain && isContradiction
+      ? await discover(deps, meta, false)
+      : readRefusedVersion(error.data);
   }
 }
 
-/** A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to start. */
+/**
+ * A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to
+ * start.
+ */
 const discoverLimitMs = 5_000;
 
 export function inTime<T>(clock: Clock, discovery: Promise<T>): Promise<T | undefined> {
@@ -369,6 +416,9 @@ export class EraMemories {
 
   /** @param before its era in an earlier process; the one seen in this process counts more */
   of(launch: string, before: Era = 'legacy'): EraMemory {
-    return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };
+    return {
+      expected: this.seen.get(launch) ?? before,
+      onSeen: (era) => this.seen.set(launch, era),
+    };
   }
 }

@@ -1,11 +1,16 @@
 /**
- * Makes a transport into a connection with listed tools (X3). A server known as modern gets `server/discover` (X8).
- * Every other one gets `initialize`, because some legacy servers end at anything else, and `server/discover` only after
- * a refusal. Invariant: a legacy server gets no other messages, unless it was modern before.
+ * Makes a transport into a connection with listed tools (X3). A server known as modern gets
+ * `server/discover` (X8). Every other one gets `initialize`, because some legacy servers end at
+ * anything else, and `server/discover` only after a refusal. Invariant: a legacy server gets no
+ * other messages, unless it was modern before.
  */
 import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { orAborted } from '../../base/events.js';
-import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
+import {
+  startFailure,
+  type FailedOpening,
+  type TransportFailures,
+} from '../../failures/startFailure.js';
 import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
 import { ConnectionEnded, Peer, type PeerListener } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
@@ -16,10 +21,21 @@ import { inFormOf, readInitializeAnswer } from '../handshake.js';
 import { LiveConnection, type LiveConnectionDeps, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
-import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
+import {
+  discover,
+  inTime,
+  mayBeModern,
+  type Discovery,
+  type EraMemory,
+  ModernProtocol,
+  ownMeta,
+} from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
 
-export interface OpeningDeps extends Pick<LiveConnectionDeps, 'transport' | 'clock' | 'share' | 'log'> {
+export interface OpeningDeps extends Pick<
+  LiveConnectionDeps,
+  'transport' | 'clock' | 'share' | 'log'
+> {
   readonly era: EraMemory;
   readonly self: OpeningClient;
   readonly trace: () => boolean;
@@ -36,7 +52,10 @@ interface OpeningClient {
 
 interface OpeningLimit {
   readonly timeoutMs: number;
-  /** Aborts with `StartTimedOut` after that time, and with any other reason if nobody wants the connection. */
+  /**
+   * Aborts with `StartTimedOut` after that time, and with any other reason if nobody wants the
+   * connection.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +79,10 @@ const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
-export async function connectOver(deps: OpeningDeps, failures: TransportFailures): Promise<ConnectOutcome> {
+export async function connectOver(
+  deps: OpeningDeps,
+  failures: TransportFailures,
+): Promise<ConnectOutcome> {
   const { timeoutMs, signal } = deps.limit;
   const opening = await openConnection(deps);
   if (opening.kind === 'opened') {
@@ -99,8 +121,12 @@ class Opener implements PeerListener {
   constructor(private readonly deps: OpeningDeps) {
     const { transport, clock, log } = deps;
     const { client, version, capabilities } = deps.self;
-    this.peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, this);
-    const notify = (method: string, params?: Fields): void => this.connection?.notify(method, params);
+    this.peer = new Peer(
+      { transport, clock, log, trace: trafficTrace(log, clock, deps.trace) },
+      this,
+    );
+    const notify = (method: string, params?: Fields): void =>
+      this.connection?.notify(method, params);
     this.serverRequests = new ServerRequests(this.peer, transport, notify, client);
     this.declared = declaredCapabilities(capabilities);
     this.clientInfo = { name: 'mcp-toolsets', version };
@@ -148,12 +174,18 @@ class Opener implements PeerListener {
       this.connection = peer.listener = connection;
       this.isAnswered = !(protocol instanceof ModernProtocol);
       await protocol.begin((notification) => connection.handle(notification));
-      return this.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
+      return this.hasEnded || connection.isOver
+        ? { kind: 'transport', failure: undefined }
+        : connection;
     } catch (error) {
       // The words of the server before its end explain more than its end.
       if (error instanceof ConnectionEnded && this.error) return refused(this.error);
       const to = this.isAnswered ? { to: 'notifications/initialized' } : {};
-      return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined, ...to };
+      return {
+        kind: 'transport',
+        failure: error instanceof TransportFailure ? error : undefined,
+        ...to,
+      };
     }
   }
 
@@ -163,8 +195,10 @@ class Opener implements PeerListener {
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
     const legacy = this.legacy(answer);
-    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error))) return legacy;
-    // Such an answer makes no session. So a slow server has the whole time of its start for discovery.
+    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error)))
+      return legacy;
+    // Such an answer makes no session. So a slow server has the whole time of its start for
+    // discovery.
     if ('kind' in legacy) this.refusal = legacy;
     const discovery = await this.discover().catch((error: unknown) => {
       if (error instanceof ConnectionEnded) return undefined;
@@ -174,7 +208,10 @@ class Opener implements PeerListener {
     return (discovery && this.modern(discovery)) ?? legacy;
   }
 
-  private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {
+  private async doubt(): Promise<{
+    readonly protocol?: Protocol | FailedOpening;
+    readonly answer?: Answer;
+  }> {
     const { era, clock } = this.deps;
     try {
       const discovery = this.discover();
@@ -183,7 +220,8 @@ class Opener implements PeerListener {
       if (!found) {
         this.speak(beforeInitialize);
         opened = this.initialize();
-        // Only an answer with a legacy session proves a legacy server; a slow one goes on with discovery.
+        // Only an answer with a legacy session proves a legacy server; a slow one goes on with
+        // discovery.
         const unlessOpened = opened.then((answer) => {
           const version = versionIn(answer);
           return typeof version === 'string' && version !== modernVersion ? undefined : discovery;
@@ -232,14 +270,18 @@ class Opener implements PeerListener {
     const { peer, serverRequests, declared } = this;
     return {
       facts,
-      call: (exchange, method, params) => exchange.send(method, inFormOf(protocolVersion, method, params)),
+      call: (exchange, method, params) =>
+        exchange.send(method, inFormOf(protocolVersion, method, params)),
       list: (method, params, signal) => peer.request(method, params, signal),
       begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
       answer: async (request, signal) => {
         const { method } = request;
-        return method === 'ping' ? {} : inFormOf(protocolVersion, method, await serverRequests.answer(request, signal));
+        return method === 'ping'
+          ? {}
+          : inFormOf(protocolVersion, method, await serverRequests.answer(request, signal));
       },
-      takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
+      takes: (method) =>
+        method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
     };
   }
 
@@ -253,26 +295,38 @@ class Opener implements PeerListener {
     this.speak(modernVersion);
     const { deps, peer, headers, meta, serverRequests } = this;
     const speak = (version: string): void => this.speak(version);
-    return new ModernProtocol({ ...deps, peer, headers, serverRequests, speak }, meta, facts, capabilities);
+    return new ModernProtocol(
+      { ...deps, peer, headers, serverRequests, speak },
+      meta,
+      facts,
+      capabilities,
+    );
   }
 }
 
 function refused({ code, message, data }: RpcError): FailedOpening {
-  return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
+  return data instanceof TransportFailure
+    ? { kind: 'transport', failure: data }
+    : { kind: 'refused', code, message };
 }
 
 function versionIn(answer: Answer): unknown {
   return 'result' in answer ? answer.result['protocolVersion'] : undefined;
 }
 
-async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningLimit): Promise<Opening> {
+async function list(
+  connection: LiveConnection,
+  { signal, timeoutMs }: OpeningLimit,
+): Promise<Opening> {
   try {
     for (let listings = 1; ; listings++) {
       connection.changedUnheard = false;
       // They are listed at once, because other lists must not delay the tools.
       const soon = { signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) };
       const [listing, prompts, resources] = await Promise.all([
-        connection.listTools({ signal, timeoutMs }).catch((error: unknown) => failedList(error, signal)),
+        connection
+          .listTools({ signal, timeoutMs })
+          .catch((error: unknown) => failedList(error, signal)),
         connection.listPrompts(soon),
         connection.listResources(soon),
       ]);
@@ -303,6 +357,8 @@ function failedList(error: unknown, signal: AbortSignal): { readonly failed: Fai
     failure instanceof TransportFailure &&
     (['signIn', 'redirect'].includes(failure.reason.kind) || refusesUs(failure.reason));
   return {
-    failed: explains ? { kind: 'transport', failure, to: 'tools/list' } : { kind: 'listFailed', reason: error.message },
+    failed: explains
+      ? { kind: 'transport', failure, to: 'tools/list' }
+      : { kind: 'listFailed', reason: error.message },
   };
 }

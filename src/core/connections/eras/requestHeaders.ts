@@ -1,7 +1,12 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { asFields, asList, type Fields } from '../../base/isObject.js';
-import { mirroredParams, mirroredValue, namedParams, toHeader } from '../../protocol/mirroredParams.js';
+import {
+  mirroredParams,
+  mirroredValue,
+  namedParams,
+  toHeader,
+} from '../../protocol/mirroredParams.js';
 import type { MirroredParam } from '../../protocol/mirroredParams.js';
 
 /** A call of any other tool goes without such headers, and the server reports it. */

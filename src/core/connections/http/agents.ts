@@ -1,4 +1,7 @@
-/** The default agents connect directly: the editor applies its proxy and certificates to all of `node:http`. */
+/**
+ * The default agents connect directly: the editor applies its proxy and certificates to all of
+ * `node:http`.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import type { ProxyOnTheWay } from '../../failures/transportFailure.js';

@@ -1,6 +1,6 @@
 /**
- * Reads a server's answer to one posted message (X2, X4). A broken event stream is resumed after its last event, never
- * by a second request. A stream still open after the answer is closed.
+ * Reads a server's answer to one posted message (X2, X4). A broken event stream is resumed after
+ * its last event, never by a second request. A stream still open after the answer is closed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,16 @@ import { delay } from '../../base/clock.js';
 import { asFields } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
 import { requestId, type HttpChannelDeps } from './endpoint.js';
-import { broken, type HttpReply, inShort, isForNow, readPieces, readRefused, readShort, shown } from './exchange.js';
+import {
+  broken,
+  type HttpReply,
+  inShort,
+  isForNow,
+  readPieces,
+  readRefused,
+  readShort,
+  shown,
+} from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -26,7 +35,10 @@ import { decodedInSlices, storedJson } from '../../protocol/json.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-/** Bounds on the server's retry delay: without them it could keep us busy, or silence us for a month. */
+/**
+ * Bounds on the server's retry delay: without them it could keep us busy, or silence us for a
+ * month.
+ */
 const shortestRetryMs = 100;
 const longestRetryMs = 10 * 60_000;
 
@@ -45,7 +57,10 @@ const afterAnswerMs = 2000;
 
 type AnswerReader = Pick<EventStreamReader, 'deliver' | 'onRetry' | 'log' | 'share'>;
 
-/** Rejects with a `TransportFailure` if no answer can come. @param signal also ends the reading of `reply` */
+/**
+ * Rejects with a `TransportFailure` if no answer can come. @param signal also ends the reading of
+ * `reply`
+ */
 export async function readWholeAnswer(
   { endpoint, clock, log, share }: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'log' | 'share'>,
   id: RequestId,
@@ -74,7 +89,8 @@ export async function readWholeAnswer(
       log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
       const taken = await endpoint.get(lastEventId, 'call', signal).catch((error: unknown) => {
         if (broken(error, endpoint.url).reason.kind === 'broken') return undefined;
-        // This failure concerns only the resumption: the server may have acted on the first request (X4).
+        // This failure concerns only the resumption: the server may have acted on the first request
+        // (X4).
         throw failure;
       });
       if (!taken) continue;
@@ -93,25 +109,44 @@ export async function readWholeAnswer(
   }
 }
 
-async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<Unfinished | undefined> {
+async function readAnswer(
+  reply: HttpReply,
+  id: RequestId,
+  reader: AnswerReader,
+): Promise<Unfinished | undefined> {
   const { status, contentType } = reply;
   if (status < 200 || status > 299) return await readRefusal(reply, id, reader);
   if (contentType === 'text/event-stream') return await readStream(reply, id, reader);
   // Some servers send JSON-RPC without saying so.
   if (status !== 202 && mayBeJson.test(contentType)) return await readJson(reply, id, reader);
-  throw notMcp(reply, status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply));
+  throw notMcp(
+    reply,
+    status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply),
+  );
 }
 
 /** More of a body, or of a stream without events, appears in no message. */
 const mostShown = 8 * 1024;
 const mostUnread = 1024;
 
-function notMcp({ contentType, undecoded, url }: HttpReply, text: string, isJson = true): TransportFailure {
+function notMcp(
+  { contentType, undecoded, url }: HttpReply,
+  text: string,
+  isJson = true,
+): TransportFailure {
   const isCompressed = undecoded !== undefined;
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
   const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
-  const body = isCompressed ? `compressed with ${shortened(undecoded, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
-  return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), ...(fault && { fault }) });
+  const body = isCompressed
+    ? `compressed with ${shortened(undecoded, 60)}`
+    : inShort(text.replace(/[\0\uFFFD]/g, ''));
+  return new TransportFailure({
+    kind: 'notMcp',
+    contentType,
+    body,
+    url: shown(url),
+    ...(fault && { fault }),
+  });
 }
 
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
@@ -135,14 +170,22 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 }
 
 /** Some servers send their JSON-RPC errors with an HTTP status. */
-async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<undefined> {
+async function readRefusal(
+  reply: HttpReply,
+  id: RequestId,
+  { deliver }: AnswerReader,
+): Promise<undefined> {
   const text = await readRefused(reply);
   const answer = answerIn(reply, text, id);
   if (!answer) throw failureWith(reply, inShort(wordsIn(text)));
   deliver(answer);
 }
 
-export function answerIn(reply: HttpReply, text: string, id: RequestId | undefined): JSONRPCMessage | undefined {
+export function answerIn(
+  reply: HttpReply,
+  text: string,
+  id: RequestId | undefined,
+): JSONRPCMessage | undefined {
   if (reply.contentType !== 'application/json' || id === undefined) return undefined;
   return parseMessages(text)?.find((message) => answers(message, id));
 }
@@ -151,7 +194,11 @@ export function isEventStream({ status, contentType }: HttpReply): boolean {
   return status === 200 && contentType === 'text/event-stream';
 }
 
-async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<undefined> {
+async function readJson(
+  reply: HttpReply,
+  id: RequestId,
+  { deliver, share }: AnswerReader,
+): Promise<undefined> {
   const long = new LongBody(share, reply.body);
   let text: string;
   let messages: JSONRPCMessage[] | undefined;
@@ -167,7 +214,8 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
     }
     messages = messages?.map((message) => withId(message, id));
     const [first] = messages ?? [];
-    if (!first || long.isLong || messages?.length !== 1) await share.chargeTurns(messages ?? [], deliver);
+    if (!first || long.isLong || messages?.length !== 1)
+      await share.chargeTurns(messages ?? [], deliver);
     else {
       share.note(unaskedMs);
       deliver(first);
@@ -191,7 +239,11 @@ async function readStream(
   let isEnded = true;
   let isLegacy = false;
   let unread = '';
-  let failure = new TransportFailure({ kind: 'broken', detail: 'the stream ended without the answer', url });
+  let failure = new TransportFailure({
+    kind: 'broken',
+    detail: 'the stream ended without the answer',
+    url,
+  });
   try {
     await readEvents(reply, {
       ...reader,
@@ -215,10 +267,17 @@ async function readStream(
   if (answered) return undefined;
   if (isLegacy) {
     const body = 'an event `endpoint`';
-    throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url, isLegacyStream: true });
+    throw new TransportFailure({
+      kind: 'notMcp',
+      contentType: reply.contentType,
+      body,
+      url,
+      isLegacyStream: true,
+    });
   }
   if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, unread);
-  if (lastEventId === undefined || ['closed', 'tooLarge'].includes(failure.reason.kind)) throw failure;
+  if (lastEventId === undefined || ['closed', 'tooLarge'].includes(failure.reason.kind))
+    throw failure;
   return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
 
@@ -250,14 +309,19 @@ interface EventStreamReader {
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
   const { share, log, most = largestAnswer } = reader;
-  const skip = (what: string): void => log.write('warn', `[http] event that is not JSON-RPC: ${shortened(what, 2000)}`);
+  const skip = (what: string): void =>
+    log.write('warn', `[http] event that is not JSON-RPC: ${shortened(what, 2000)}`);
   const decoder = new TextDecoder();
   const long = new LongBody(share, body);
   const events: EventSourceMessage[] = [];
   let excess = false;
   // The reading of a short, expected answer is charged to the caller, not to the server.
   let fed = 0;
-  const spend = (messages: readonly JSONRPCMessage[] | undefined, ms: number, isLong: boolean): void => {
+  const spend = (
+    messages: readonly JSONRPCMessage[] | undefined,
+    ms: number,
+    isLong: boolean,
+  ): void => {
     let least = messages ? 0 : unaskedMs;
     for (const message of messages ?? [])
       if (requestId(message) !== undefined) least += exchangeMs;
@@ -265,7 +329,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     if (least > 0 || isLong) share.spend(Math.max(least, ms));
     else share.note(Math.max(unaskedMs, ms));
   };
-  const hear = ({ event = 'message', data }: EventSourceMessage, message: JSONRPCMessage | undefined): void => {
+  const hear = (
+    { event = 'message', data }: EventSourceMessage,
+    message: JSONRPCMessage | undefined,
+  ): void => {
     if (message) reader.deliver(message);
     // Some servers give each event of theirs a name.
     else if (event !== 'message') reader.onOther?.(event, data);
@@ -282,8 +349,11 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
         ? undefined
         : parseMessages(data);
     if (data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
-      return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
-    // The listener removes an answer from its open requests on the question, so it is delivered after it.
+      return skip(
+        `A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`,
+      );
+    // The listener removes an answer from its open requests on the question, so it is delivered
+    // after it.
     spend(messages, isLong ? 0 : share.now() - since + fed, isLong);
     if (!isLong && (messages?.length ?? 1) === 1) return hear(event, messages?.[0]);
     await share.chargeTurns(messages ?? [undefined], (message) => hear(event, message));
@@ -320,7 +390,8 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
         fed = 0;
         pending = 0;
         long.dispose();
-        // One chunk may hold a thousand questions. After them all, our own work for this server would wait for seconds.
+        // One chunk may hold a thousand questions. After them all, our own work for this server
+        // would wait for seconds.
         await long.rest();
       }
       await long.grow(pending);
@@ -338,7 +409,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   }
 }
 
-/** Reads one body within the server's share of the event loop (S2). A long message also waits for a place. */
+/**
+ * Reads one body within the server's share of the event loop (S2). A long message also waits for a
+ * place.
+ */
 class LongBody implements Disposable {
   private place: Disposable | undefined;
 
@@ -359,7 +433,9 @@ class LongBody implements Disposable {
   }
 
   rest(): Promise<void> | undefined {
-    return this.share.waitMs === 0 ? undefined : this.untilClosed((closed) => this.share.rest(closed));
+    return this.share.waitMs === 0
+      ? undefined
+      : this.untilClosed((closed) => this.share.rest(closed));
   }
 
   dispose(): void {

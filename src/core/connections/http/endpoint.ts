@@ -1,9 +1,24 @@
-/** The address of an HTTP server and the headers for it. It has two sets of sockets, so no call blocks a cancellation. */
+/**
+ * The address of an HTTP server and the headers for it. It has two sets of sockets, so no call
+ * blocks a cancellation.
+ */
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
-import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import { failureAnswer, TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
+import {
+  broken,
+  discard,
+  exchange,
+  type HttpExchange,
+  type HttpReply,
+  isWithinOrigin,
+  shown,
+} from './exchange.js';
+import {
+  failureAnswer,
+  TransportFailure,
+  wasNotDelivered,
+} from '../../failures/transportFailure.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { TransientMap } from '../../base/transientMap.js';
 import type { SendOptions } from '../../peer/peer.js';
@@ -47,7 +62,10 @@ export interface PostTerms {
   readonly signal: AbortSignal;
   readonly url?: URL | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called with true once the server may have the message, and with false if it refused the token or the session. */
+  /**
+   * Called with true once the server may have the message, and with false if it refused the token
+   * or the session.
+   */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
 
@@ -56,7 +74,10 @@ export class HttpEndpoint {
   /** The place to which redirects of initialize led. */
   url: URL;
   sessionId: string | undefined;
-  /** The value of its header; undefined before there is a version, and for versions without the header. */
+  /**
+   * The value of its header; undefined before there is a version, and for versions without the
+   * header.
+   */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
   private readonly cookies: Cookies;
@@ -75,11 +96,21 @@ export class HttpEndpoint {
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
-    this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
+    this.own = Object.fromEntries(
+      [...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]),
+    );
   }
 
-  post(body: string, kind: Kind, { signal, url = this.url, headers, onDelivery }: PostTerms): Promise<HttpReply> {
-    const own = { ...headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  post(
+    body: string,
+    kind: Kind,
+    { signal, url = this.url, headers, onDelivery }: PostTerms,
+  ): Promise<HttpReply> {
+    const own = {
+      ...headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    };
     return this.exchange({ method: 'POST', url, headers: own, body, signal }, kind, onDelivery);
   }
 
@@ -87,7 +118,9 @@ export class HttpEndpoint {
     const headers = {
       accept: 'text/event-stream',
       // Node writes each character of a header as one byte. The id must go back as UTF-8.
-      ...(lastEventId !== undefined && { 'last-event-id': Buffer.from(lastEventId).toString('latin1') }),
+      ...(lastEventId !== undefined && {
+        'last-event-id': Buffer.from(lastEventId).toString('latin1'),
+      }),
     };
     return this.exchange({ method: 'GET', url: this.url, headers, signal }, kind);
   }
@@ -102,8 +135,15 @@ export class HttpEndpoint {
     this.others.destroy();
   }
 
-  /** Sends a request refused for its token once more if there is another token: the server has not acted on it. */
-  private async exchange(request: Message, kind: Kind, onDelivery?: PostTerms['onDelivery']): Promise<HttpReply> {
+  /**
+   * Sends a request refused for its token once more if there is another token: the server has not
+   * acted on it.
+   */
+  private async exchange(
+    request: Message,
+    kind: Kind,
+    onDelivery?: PostTerms['onDelivery'],
+  ): Promise<HttpReply> {
     const { access } = this;
     const { signal } = request;
     for (let again = false; ; again = true) {
@@ -120,11 +160,15 @@ export class HttpEndpoint {
       const verdict = await unlessAborted(access.refused(refusal, token, again), signal);
       if (verdict.kind === 'other') return reply;
       discard(reply.body);
-      if (verdict.kind !== 'renewed') throw new TransportFailure({ ...verdict, url: shown(reply.url) });
+      if (verdict.kind !== 'renewed')
+        throw new TransportFailure({ ...verdict, url: shown(reply.url) });
     }
   }
 
-  private withHeaders(request: Message, token: string | undefined): Message & Pick<HttpExchange, 'credentials'> {
+  private withHeaders(
+    request: Message,
+    token: string | undefined,
+  ): Message & Pick<HttpExchange, 'credentials'> {
     const { url } = request;
     const { sessionId, protocolVersion } = this;
     const headers = {
@@ -133,7 +177,8 @@ export class HttpEndpoint {
       ...request.headers,
       ...(protocolVersion !== undefined && { 'mcp-protocol-version': protocolVersion }),
     };
-    // Configured headers and tokens are for the configured origin; a session belongs to the origin of its server.
+    // Configured headers and tokens are for the configured origin; a session belongs to the origin
+    // of its server.
     const isOurs = isWithinOrigin(this.configured, url);
     const cookie = this.cookies.headerFor(url, this.own['cookie']);
     const credentials = {
@@ -163,7 +208,10 @@ interface OpenRequest {
   isDelivered: boolean;
 }
 
-/** Sends messages in one form of the transport, and keeps the open requests. After `close`, it delivers nothing. */
+/**
+ * Sends messages in one form of the transport, and keeps the open requests. After `close`, it
+ * delivers nothing.
+ */
 export abstract class HttpChannel {
   protected readonly closing = new AbortController();
   private readonly requests = new TransientMap<RequestId | undefined, OpenRequest>();
@@ -178,7 +226,10 @@ export abstract class HttpChannel {
   protected abstract tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
   protected abstract failed(failure: TransportFailure): void;
 
-  /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
+  /**
+   * Resolves at once for a request, because its outcome is delivered, and for others when the
+   * server has taken them.
+   */
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     const id = requestId(message);
     if (id !== undefined) return void this.request(id, message, options);
@@ -186,8 +237,9 @@ export abstract class HttpChannel {
     const { signal } = this.closing;
     const request = this.requests.get(cancelledRequest(message));
     if (!request) return await this.tell(message, signal);
-    // For a modern server, the end of the answer's stream is the cancellation. Any other that may have the request gets
-    // the cancellation first, because the end of an exchange cancels nothing (X6).
+    // For a modern server, the end of the answer's stream is the cancellation. Any other that may
+    // have the request gets the cancellation first, because the end of an exchange cancels nothing
+    // (X6).
     const isTold = request.isDelivered && endpoint.protocolVersion !== modernVersion;
     try {
       if (isTold) await limited(clock, cancelLimitMs, signal, (limit) => this.tell(message, limit));
@@ -197,7 +249,11 @@ export abstract class HttpChannel {
   }
 
   /** Delivers the answer, or resolves to the reason for its absence. */
-  async answerTo(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<TransportFailure | undefined> {
+  async answerTo(
+    id: RequestId,
+    message: JSONRPCMessage,
+    options?: SendOptions,
+  ): Promise<TransportFailure | undefined> {
     const controller = new AbortController();
     const request = { controller, isDelivered: false };
     const { signal } = controller;
@@ -223,7 +279,11 @@ export abstract class HttpChannel {
     return Promise.resolve();
   }
 
-  private async request(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+  private async request(
+    id: RequestId,
+    message: JSONRPCMessage,
+    options?: SendOptions,
+  ): Promise<void> {
     const failure = await this.answerTo(id, message, options);
     if (!failure) return;
     this.deps.deliver(failureAnswer(id, failure));

@@ -1,8 +1,8 @@
 /**
- * Carries out one HTTP exchange (X2). It does not use fetch, because fetch costs twice as much, hides the causes of
- * failures, and may miss the editor's proxy and certificate settings. Invariants: neither body nor headers go to
- * another origin than requested; a failure is a `TransportFailure` with the information whether the request was
- * delivered.
+ * Carries out one HTTP exchange (X2). It does not use fetch, because fetch costs twice as much,
+ * hides the causes of failures, and may miss the editor's proxy and certificate settings.
+ * Invariants: neither body nor headers go to another origin than requested; a failure is a
+ * `TransportFailure` with the information whether the request was delivered.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import http from 'node:http';
@@ -15,7 +15,11 @@ import { systemClock, type Clock } from '../../base/clock.js';
 import { isLoopback } from '../../base/loopback.js';
 import type { HttpAgents } from './agents.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { TransportFailure, type RedirectRemedy, type TransportFailureReason } from '../../failures/transportFailure.js';
+import {
+  TransportFailure,
+  type RedirectRemedy,
+  type TransportFailureReason,
+} from '../../failures/transportFailure.js';
 
 export interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -54,12 +58,19 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (!target) return reply(response, url);
     discard(response);
     const status = response.statusCode ?? 0;
-    const remedy = redirects === mostRedirects ? ({ kind: 'circle' } as const) : redirectRemedy(url, target);
+    const remedy =
+      redirects === mostRedirects ? ({ kind: 'circle' } as const) : redirectRemedy(url, target);
     const refuse = (detail: string): never => {
-      throw new TransportFailure({ kind: 'redirect', detail, url: shown(url), ...(remedy && { remedy }) });
+      throw new TransportFailure({
+        kind: 'redirect',
+        detail,
+        url: shown(url),
+        ...(remedy && { remedy }),
+      });
     };
     if (redirects === mostRedirects) refuse(`it redirects more than ${mostRedirects} times`);
-    if (target.protocol !== 'http:' && target.protocol !== 'https:') refuse(`it redirects to ${target.protocol}`);
+    if (target.protocol !== 'http:' && target.protocol !== 'https:')
+      refuse(`it redirects to ${target.protocol}`);
     if (url.protocol === 'https:' && target.protocol === 'http:')
       refuse(`it redirects to unencrypted ${shown(target)}`);
     if (!isWithinOrigin(url, target)) refuse(`it redirects to another origin, ${shown(target)}`);
@@ -75,11 +86,15 @@ export function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefine
   const withoutSlash = (path: string): string => path.replace(/(?<!\/)\/+$/, '');
   const isHost = target.hostname === url.hostname;
   if (withoutSlash(target.pathname) === withoutSlash(url.pathname)) {
-    if (target.origin === url.origin || (isHost && target.protocol === 'https:' && url.protocol === 'http:'))
+    if (
+      target.origin === url.origin ||
+      (isHost && target.protocol === 'https:' && url.protocol === 'http:')
+    )
       return { kind: 'write', url: shown(target) };
     // A proxy that ends TLS, or maps a port, hides the right origin from its server.
     const isHidden = isHost || (isLoopback(target.hostname) && !isLoopback(url.hostname));
-    if (isHidden && target.pathname !== url.pathname) return { kind: 'write', url: `${url.origin}${target.pathname}` };
+    if (isHidden && target.pathname !== url.pathname)
+      return { kind: 'write', url: `${url.origin}${target.pathname}` };
   }
   const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
   const isPage = words.some((word) => signInWords.includes(word));
@@ -89,9 +104,14 @@ export function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefine
   return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
 }
 
-const signInWords = 'login signin sign logon sso saml oauth oauth2 authorize auth accounts'.split(' ');
+const signInWords = 'login signin sign logon sso saml oauth oauth2 authorize auth accounts'.split(
+  ' ',
+);
 
-/** True if scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
+/**
+ * True if scheme, host and port are the same, or one is the encrypted form of the other on the
+ * default ports.
+ */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
   if (origin.origin === url.origin) return true;
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
@@ -102,7 +122,10 @@ export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** True if the server refuses only for now. A server unaware of a broken stream answers 409 to the reconnect. */
+/**
+ * True if the server refuses only for now. A server unaware of a broken stream answers 409 to the
+ * reconnect.
+ */
 export function isForNow({ status }: HttpReply): boolean {
   return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
 }
@@ -111,7 +134,10 @@ export async function readText(reply: HttpReply, limit: number): Promise<string>
   return withoutMark(Buffer.concat(await readPieces(reply, limit)).toString('utf8'));
 }
 
-/** Rejects as `readText` does. @param mayGrow awaited before more is read, with the number of bytes so far */
+/**
+ * Rejects as `readText` does. @param mayGrow awaited before more is read, with the number of bytes
+ * so far
+ */
 export async function readPieces(
   { body, url }: HttpReply,
   limit: number,
@@ -143,7 +169,10 @@ function limitTime(body: Readable, clock: Clock): void {
   body.once('close', () => limit.dispose());
 }
 
-/** Reads the rest of a body away, so its socket can be used again. If the rest is endless, the socket is closed. */
+/**
+ * Reads the rest of a body away, so its socket can be used again. If the rest is endless, the
+ * socket is closed.
+ */
 export function discard(body: Readable, clock: Clock = systemClock): Readable {
   let left = mostDiscarded;
   limitTime(body, clock);
@@ -189,7 +218,12 @@ export function broken(error: unknown, url: URL): TransportFailure {
   const { code, message } = error as NodeJS.ErrnoException;
   const detail = code === 'ECONNRESET' ? 'the server closed the connection' : message;
   const isUnreadable = /^(Z_|HPE_|ERR_BROTLI|ERR__|BROTLI)/.test(code ?? '');
-  return new TransportFailure({ kind: 'broken', detail, url: shown(url), ...(isUnreadable && code && { code }) });
+  return new TransportFailure({
+    kind: 'broken',
+    detail,
+    url: shown(url),
+    ...(isUnreadable && code && { code }),
+  });
 }
 
 function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
@@ -233,7 +267,15 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     // Without a listener, Node closes the socket silently.
     outgoing.once('upgrade', ({ statusCode: status = 101 }, socket) => {
       socket.destroy();
-      reject(new TransportFailure({ kind: 'status', status, body: '', contentType: '', url: shown(url) }));
+      reject(
+        new TransportFailure({
+          kind: 'status',
+          status,
+          body: '',
+          contentType: '',
+          url: shown(url),
+        }),
+      );
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(closed());
@@ -247,13 +289,21 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
 /** True if written bytes go out: the socket is neither connecting nor in a TLS handshake. */
 function isUp(socket: Socket): boolean {
   if (socket.connecting) return false;
-  // One of them is set after the handshake. Through a proxy, the handshake begins on a connected socket.
+  // One of them is set after the handshake. Through a proxy, the handshake begins on a connected
+  // socket.
   return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
-function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents): TransportFailureReason {
+function undelivered(
+  error: NodeJS.ErrnoException,
+  url: URL,
+  agents?: HttpAgents,
+): TransportFailureReason {
   const proxy = agents?.proxyFor?.(url);
-  const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
+  const first =
+    error instanceof AggregateError
+      ? (error.errors[0] as NodeJS.ErrnoException | undefined)
+      : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
   // Newer versions of Node add advice unfit for the editor.
@@ -263,14 +313,25 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents
   const isRefused = code === 'ECONNREFUSED';
   // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');
-  const detail = isRefused ? 'the connection was refused' : isReset ? 'the connection was reset' : plain;
+  const detail = isRefused
+    ? 'the connection was refused'
+    : isReset
+      ? 'the connection was reset'
+      : plain;
   const way = proxy?.kind === 'used' ? ` (through the proxy ${proxy.host})` : '';
-  return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url), ...(proxy && { proxy }) };
+  return {
+    kind: 'unreachable',
+    code,
+    detail: `${detail}${way}`,
+    url: shown(url),
+    ...(proxy && { proxy }),
+  };
 }
 
 function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefined {
   const { statusCode, headers } = response;
-  if (![301, 302, 303, 307, 308].includes(statusCode ?? 0) || headers.location === undefined) return undefined;
+  if (![301, 302, 303, 307, 308].includes(statusCode ?? 0) || headers.location === undefined)
+    return undefined;
   return URL.canParse(headers.location, url.href) ? new URL(headers.location, url) : undefined;
 }
 

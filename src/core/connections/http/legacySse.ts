@@ -1,4 +1,7 @@
-/** HTTP+SSE of protocol 2024-11-05 (X2). The end of its stream ends the connection: nothing can be resumed. */
+/**
+ * HTTP+SSE of protocol 2024-11-05 (X2). The end of its stream ends the connection: nothing can be
+ * resumed.
+ */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isEventStream, readEvents, statusFailure } from './answer.js';
 import { HttpChannel, type PostTerms } from './endpoint.js';
@@ -10,10 +13,16 @@ import { TransportFailure } from '../../failures/transportFailure.js';
 
 export class LegacySseChannel extends HttpChannel {
   private target: URL | undefined;
-  /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
+  /**
+   * The ids of requests without an answer, as texts, because some servers answer with the number as
+   * a text.
+   */
   private readonly asked = new TransientMap<string, true>();
 
-  /** Resolves to undefined when the address for posts is known, or to the reason why it does not speak HTTP+SSE. */
+  /**
+   * Resolves to undefined when the address for posts is known, or to the reason why it does not
+   * speak HTTP+SSE.
+   */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint } = this.deps;
     endpoint.url = endpoint.configured;
@@ -46,15 +55,29 @@ export class LegacySseChannel extends HttpChannel {
   }
 
   /** @param kind the sockets to use: some servers hold the sockets of calls until the answer */
-  private async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<void> {
-    const reply = await this.deps.endpoint.post(await jsonOf(message), kind, { ...terms, url: this.target });
+  private async post(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    terms: PostTerms,
+  ): Promise<void> {
+    const reply = await this.deps.endpoint.post(await jsonOf(message), kind, {
+      ...terms,
+      url: this.target,
+    });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     discard(reply.body);
   }
 
-  private async listen(reply: HttpReply, opened: (failure: TransportFailure | undefined) => void): Promise<void> {
+  private async listen(
+    reply: HttpReply,
+    opened: (failure: TransportFailure | undefined) => void,
+  ): Promise<void> {
     const url = shown(reply.url);
-    let failure = new TransportFailure({ kind: 'broken', detail: 'the server ended the event stream', url });
+    let failure = new TransportFailure({
+      kind: 'broken',
+      detail: 'the server ended the event stream',
+      url,
+    });
     try {
       await readEvents(reply, {
         share: this.deps.share,
@@ -77,7 +100,12 @@ export class LegacySseChannel extends HttpChannel {
       return undefined;
     }
     const detail = `its endpoint event names another origin: ${target ? shown(target) : shortened(data, 200)}`;
-    return new TransportFailure({ kind: 'redirect', detail, url: shown(base), remedy: { kind: 'otherEndpoint' } });
+    return new TransportFailure({
+      kind: 'redirect',
+      detail,
+      url: shown(base),
+      remedy: { kind: 'otherEndpoint' },
+    });
   }
 
   private die(cause: string): void {

@@ -1,12 +1,30 @@
-/** Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested messages. */
+/**
+ * Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested
+ * messages.
+ */
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answerIn, answers, isEventStream, readEvents, readWholeAnswer, statusFailure } from './answer.js';
+import {
+  answerIn,
+  answers,
+  isEventStream,
+  readEvents,
+  readWholeAnswer,
+  statusFailure,
+} from './answer.js';
 import { HttpChannel, requestId, type HttpChannelDeps, type PostTerms } from './endpoint.js';
-import { broken, discard, inShort, isForNow, readRefused, shown, type HttpReply } from './exchange.js';
+import {
+  broken,
+  discard,
+  inShort,
+  isForNow,
+  readRefused,
+  shown,
+  type HttpReply,
+} from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
@@ -53,7 +71,9 @@ export class StreamableChannel extends HttpChannel {
   override async close(): Promise<void> {
     if (this.closing.signal.aborted) return;
     await super.close();
-    await limited(this.deps.clock, removeLimitMs, undefined, (signal) => this.session.remove(signal));
+    await limited(this.deps.clock, removeLimitMs, undefined, (signal) =>
+      this.session.remove(signal),
+    );
   }
 
   protected async call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void> {
@@ -61,7 +81,8 @@ export class StreamableChannel extends HttpChannel {
     const session = endpoint.sessionId;
     let isDenied = false;
     const deliverUnlessDenied = (received: JSONRPCMessage): void => {
-      if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
+      if (session !== undefined && answers(received, id) && deniesSession(received, message))
+        isDenied = true;
       else deliver(received, id);
     };
     const reply = await this.session.post(message, 'call', terms);
@@ -82,11 +103,15 @@ export class StreamableChannel extends HttpChannel {
       if (error instanceof TransportFailure) this.failed(error);
       throw error;
     } finally {
-      if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
+      if ('method' in message && message.method === 'notifications/initialized')
+        this.stream.restart();
     }
   }
 
-  /** Probes the server (X4). Requests that failed likewise report first: the end makes other results unknown. */
+  /**
+   * Probes the server (X4). Requests that failed likewise report first: the end makes other results
+   * unknown.
+   */
   protected failed({ reason, message }: TransportFailure): void {
     const { signal } = this.closing;
     const { clock, die } = this.deps;
@@ -121,10 +146,15 @@ export class StreamableChannel extends HttpChannel {
     return this.deps.endpoint.post(JSON.stringify(ping), 'other', { signal });
   }
 
-  /** Gives back the socket of an empty reply before more is sent, so the server's stream needs no further connection. */
+  /**
+   * Gives back the socket of an empty reply before more is sent, so the server's stream needs no
+   * further connection.
+   */
   private async handBack({ body }: HttpReply): Promise<void> {
     const read = finished(discard(body));
-    const inTime = limited(this.deps.clock, handBackLimitMs, undefined, (over) => unlessAborted(read, over));
+    const inTime = limited(this.deps.clock, handBackLimitMs, undefined, (over) =>
+      unlessAborted(read, over),
+    );
     await inTime.catch(() => undefined);
     await nextTurn();
   }
@@ -136,21 +166,26 @@ const isReserved = (code: number): boolean => code >= -32768 && code <= -32000;
 const mostWords = 200;
 const beginnings =
   /^\W*(?:(?:http|\d{3}|bad request|unauthorized|forbidden|not found|gone|invalid request|(?:mcp |internal |server )*error)\b[\s:.,—-]*)*/i;
-const uninitialized = /^(?:the |this )?(?:mcp )?(?:server )?(?:is |was |has )?not (?:been |yet )*initiali[sz]ed/i;
-const theSession = /^(.*?)(?<![a-z])(?:mcp[- ])?session(?![a-z])([- ]?(?:ids?|identifier)(?![a-z]))?(.*)$/is;
+const uninitialized =
+  /^(?:the |this )?(?:mcp )?(?:server )?(?:is |was |has )?not (?:been |yet )*initiali[sz]ed/i;
+const theSession =
+  /^(.*?)(?<![a-z])(?:mcp[- ])?session(?![a-z])([- ]?(?:ids?|identifier)(?![a-z]))?(.*)$/is;
 /** Before “session”, any other word means the session of something else: a browser, a login. */
 const neutral =
   /^(?:\W*(?:there|the|an?|this|that|your|any|for|with|to|in|by|or|and|is|was|has|have|had|does|did|could|can|cannot|can't|couldn't|request|client|server|mcp|http|transport|connection|header|find|found|locate|valid|active|existing|matching|given|provided|requested|specified|previous|current|must|include|requires?|no|not|such|unable|failed|without|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)(?![a-z]))*\W*$/i;
 const deniedBefore =
   /\b(?:no|not|unable|failed|without|cannot|can't|couldn't|requires?|must|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)\b/i;
-const fillers = /^(?:with|ids?|header|value|has|have|is|was|does|been|be|could|can|already|or|and)$/i;
+const fillers =
+  /^(?:with|ids?|header|value|has|have|is|was|does|been|be|could|can|already|or|and)$/i;
 const deniedBehind =
   /^(?:(?:not|cannot|doesn't|isn't|wasn't) (?:found|valid|active|recogni[sz]ed|known|exist|initiali[sz]ed|available|alive|open|provided|present|found)\b|(?:un(?:known|recogni[sz]ed)|invalid|expired|missing|required|terminated|closed|no longer|gone|timed out|timeout|lost|ended|stale|inactive|removed|deleted|dead)\b)/i;
 
 /** True if the words deny the session of the connection, and not one that a tool has. */
 function saysSessionUnknown(text: string): boolean {
   // A body of JSON says it in one of its texts.
-  const said = /^\s*[[{]/.test(text) ? [...text.matchAll(/"((?:[^"\\]|\\.)*)/g)].map(([, each = '']) => each) : [text];
+  const said = /^\s*[[{]/.test(text)
+    ? [...text.matchAll(/"((?:[^"\\]|\\.)*)/g)].map(([, each = '']) => each)
+    : [text];
   return said.some((each) => deniesInWords(each));
 }
 
@@ -179,11 +214,15 @@ function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean
   if (!('error' in answer)) return false;
   const { code, message: text } = answer.error;
   const { arguments: given } = ('params' in request && request.params) || {};
-  const mayBeOfTool = codesOfTools.includes(code) && Object.keys(given ?? {}).some((key) => /session/i.test(key));
+  const mayBeOfTool =
+    codesOfTools.includes(code) && Object.keys(given ?? {}).some((key) => /session/i.test(key));
   return isReserved(code) && !mayBeOfTool && text.length <= mostWords && deniesInWords(text);
 }
 
-/** A session that is lost within this time and after so few requests was refused right after it began. */
+/**
+ * A session that is lost within this time and after so few requests was refused right after it
+ * began.
+ */
 const earlyMs = 10_000;
 const fewRequests = 3;
 const mostEarlyLosses = 2;
@@ -191,9 +230,10 @@ const forgottenAtOnce =
   'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
 
 /**
- * Posts messages within the session (X2). Invariants: a message is posted a second time only if it was refused for its
- * session, because then the server has not acted on it; several refusals of one session make one new session; a
- * configured session belongs to someone else, so it is not ended here.
+ * Posts messages within the session (X2). Invariants: a message is posted a second time only if it
+ * was refused for its session, because then the server has not acted on it; several refusals of one
+ * session make one new session; a configured session belongs to someone else, so it is not ended
+ * here.
  */
 class HttpSession {
   private first: JSONRPCMessage | undefined;
@@ -213,12 +253,19 @@ class HttpSession {
     this.since = deps.clock.now();
   }
 
-  async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<HttpReply> {
+  async post(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    terms: PostTerms,
+  ): Promise<HttpReply> {
     const method = 'method' in message ? message.method : undefined;
     if (method === 'initialize') return await this.initialize(message, kind, terms.signal);
     const { endpoint } = this.deps;
     if (method === 'server/discover') {
-      const reply = await endpoint.post(JSON.stringify(message), kind, { ...terms, url: endpoint.configured });
+      const reply = await endpoint.post(JSON.stringify(message), kind, {
+        ...terms,
+        url: endpoint.configured,
+      });
       if (reply.status <= 299) endpoint.url = reply.url;
       return reply;
     }
@@ -234,10 +281,17 @@ class HttpSession {
     return await endpoint.post(body, kind, terms);
   }
 
-  private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+  private async initialize(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;
-    const reply = await endpoint.post(JSON.stringify(message), kind, { signal, url: endpoint.configured });
+    const reply = await endpoint.post(JSON.stringify(message), kind, {
+      signal,
+      url: endpoint.configured,
+    });
     if (reply.status > 299) return reply;
     endpoint.url = reply.url;
     const session = reply.headers['mcp-session-id'];
@@ -248,12 +302,17 @@ class HttpSession {
     return reply;
   }
 
-  private async unlessRefused(reply: HttpReply, message: JSONRPCMessage): Promise<HttpReply | undefined> {
+  private async unlessRefused(
+    reply: HttpReply,
+    message: JSONRPCMessage,
+  ): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
     const text = await readRefused(reply);
     const answer = answerIn(reply, text, requestId(message));
-    const denied = answer ? deniesSession(answer, message) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    const denied = answer
+      ? deniesSession(answer, message)
+      : reply.status === 404 || saysSessionUnknown(inShort(text));
     return denied ? undefined : { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
@@ -277,7 +336,9 @@ class HttpSession {
       endpoint.protocolVersion = undefined;
       await limited(clock, timeoutMs, this.signal, (limit) => this.initializeAgain(first, limit));
     } catch (error) {
-      const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
+      const saysWhy =
+        error instanceof TransportFailure &&
+        ['unreachable', 'sessionLost'].includes(error.reason.kind);
       const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
       this.onLost(failure);
       throw failure;
@@ -288,7 +349,11 @@ class HttpSession {
   }
 
   private lost(detail: string): TransportFailure {
-    return new TransportFailure({ kind: 'sessionLost', detail, url: shown(this.deps.endpoint.url) });
+    return new TransportFailure({
+      kind: 'sessionLost',
+      detail,
+      url: shown(this.deps.endpoint.url),
+    });
   }
 
   private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
@@ -322,8 +387,8 @@ const firstDelayMs = 1000;
 const longestDelayMs = 30_000;
 
 /**
- * The stream for unrequested messages, opened by GET (X2). A server may have none. Invariants: there is at most one
- * stream at a time; a lost session is believed only of a stream that existed.
+ * The stream for unrequested messages, opened by GET (X2). A server may have none. Invariants:
+ * there is at most one stream at a time; a lost session is believed only of a stream that existed.
  */
 class ServerStream {
   private current: AbortController | undefined;
@@ -353,8 +418,10 @@ class ServerStream {
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
       const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
-      // The server's delay is for an ended stream. A refusing server must not be asked ten times a second.
-      const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
+      // The server's delay is for an ended stream. A refusing server must not be asked ten times a
+      // second.
+      const wait =
+        outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
       await delay(clock, wait, signal);
     }
   }
@@ -390,7 +457,8 @@ class ServerStream {
         return 'refused';
       }
       const { status } = reply;
-      if (status !== 405) log.write('debug', `[http] no stream for messages of the server (HTTP ${status})`);
+      if (status !== 405)
+        log.write('debug', `[http] no stream for messages of the server (HTTP ${status})`);
       return 'none';
     } catch (error) {
       if (signal.aborted) return 'none';

@@ -1,8 +1,9 @@
 /**
- * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that. It does not load the
- * SDK. Invariants: the failure of a request is delivered as its answer (see `failureAnswer`), and `send` rejects only
- * for other messages; `onclose` is called once, with `causeOfEnd` known. After it, only `onlate` gets answers:
- * for each interrupted request, whether it was delivered.
+ * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that.
+ * It does not load the SDK. Invariants: the failure of a request is delivered as its answer (see
+ * `failureAnswer`), and `send` rejects only for other messages; `onclose` is called once, with
+ * `causeOfEnd` known. After it, only `onlate` gets answers: for each interrupted request, whether
+ * it was delivered.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -12,7 +13,13 @@ import { LoopShare } from '../../base/turns.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { protocolVersions } from '../../protocol/versions.js';
 import type { MakeAgents } from './agents.js';
-import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, HttpEndpoint } from './endpoint.js';
+import {
+  requestId,
+  type HttpAccess,
+  type HttpChannel,
+  type HttpChannelDeps,
+  HttpEndpoint,
+} from './endpoint.js';
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
@@ -35,25 +42,41 @@ type State =
   | { readonly kind: 'open'; readonly channel: HttpChannel }
   | { readonly kind: 'ended'; readonly cause: string };
 
-/** After these, a GET is refused too. Any other may mean HTTP+SSE: gateways do not keep to 400, 404 and 405. */
+/**
+ * After these, a GET is refused too. Any other may mean HTTP+SSE: gateways do not keep to 400, 404
+ * and 405.
+ */
 const finalStatuses = [401, 407, 429];
-/** A server that fails at a POST may not answer a GET. The first failure explains more than the time limit. */
+/**
+ * A server that fails at a POST may not answer a GET. The first failure explains more than the time
+ * limit.
+ */
 const fallBackMs = 10_000;
 /** This many answers wait for a server to take them. A server asking on and on gets no more. */
 const mostAnswering = 256;
-const tooSlow = '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
+const tooSlow =
+  '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
 
-/** Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure. */
+/**
+ * Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure.
+ */
 function legacySign({ reason }: TransportFailure): string | undefined {
   if (reason.kind === 'notMcp' && reason.isLegacyStream) return 'an event `endpoint`';
-  return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
+  return reason.kind === 'status' && !finalStatuses.includes(reason.status)
+    ? `HTTP ${reason.status}`
+    : undefined;
 }
 
-/** A lost or refused notification says nothing about other messages, unless the server refuses us (X2b). */
+/**
+ * A lost or refused notification says nothing about other messages, unless the server refuses us
+ * (X2b).
+ */
 export function isPointlessRefusal(error: unknown): boolean {
   if (!(error instanceof TransportFailure)) return false;
   const { kind } = error.reason;
-  return kind === 'status' ? !refusesUs(error.reason) : ['broken', 'redirect', 'notMcp', 'tooLarge'].includes(kind);
+  return kind === 'status'
+    ? !refusesUs(error.reason)
+    : ['broken', 'redirect', 'notMcp', 'tooLarge'].includes(kind);
 }
 
 export class HttpTransport implements ServerTransport {
@@ -116,7 +139,10 @@ export class HttpTransport implements ServerTransport {
       await channel.send(message, options);
     } catch (error) {
       if (method !== 'notifications/initialized' || !isPointlessRefusal(error)) throw error;
-      this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
+      this.deps.log.write(
+        'warn',
+        `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`,
+      );
     } finally {
       this.answering -= answers;
     }
@@ -148,13 +174,18 @@ export class HttpTransport implements ServerTransport {
     // The next message, if any, is `server/discover`.
     if (!this.hasEnded()) this.openStreamable();
     // That the server does speak HTTP+SSE explains more than its refusal of a POST.
-    const isTelling = later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';
+    const isTelling =
+      later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';
     deliver(failureAnswer(id, isTelling ? later : failure));
   }
 
   private openStreamable(): StreamableChannel {
     const { timeoutMs } = this.deps;
-    const channel = new StreamableChannel({ ...this.channelDeps, timeoutMs, onRenewed: () => this.onrenewed?.() });
+    const channel = new StreamableChannel({
+      ...this.channelDeps,
+      timeoutMs,
+      onRenewed: () => this.onrenewed?.(),
+    });
     this.state = { kind: 'open', channel };
     return channel;
   }
@@ -168,10 +199,17 @@ export class HttpTransport implements ServerTransport {
   ): Promise<void> {
     const { log } = this.deps;
     if (status !== 404 && (await streamable.isAlive())) {
-      log.write('info', 'The configured session is known to the server: using it without initialize');
+      log.write(
+        'info',
+        'The configured session is known to the server: using it without initialize',
+      );
       const [protocolVersion] = protocolVersions;
       const serverInfo = { name: this.channelDeps.endpoint.configured.host, version: '' };
-      const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
+      const result = {
+        protocolVersion,
+        capabilities: { tools: { listChanged: true } },
+        serverInfo,
+      };
       this.channelDeps.deliver({ jsonrpc: '2.0', id, result });
       return;
     }
@@ -194,7 +232,8 @@ export class HttpTransport implements ServerTransport {
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
     const failure = await legacy.open().finally(() => timer.dispose());
     if (failure || this.hasEnded()) {
-      if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
+      if (failure)
+        this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
       return failure;
     }

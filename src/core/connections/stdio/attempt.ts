@@ -35,14 +35,17 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   const { command, args, cwd, programs = [] } = launch;
   // A file of the workspace may have taken the name of the judged program since.
   const found = programsWithin(roots, launch, env);
-  if (found.join('\0') !== programs.join('\0')) return { kind: 'failed', failure: programChanged(launch, found) };
+  if (found.join('\0') !== programs.join('\0'))
+    return { kind: 'failed', failure: programChanged(launch, found) };
   const withoutPackage = packageMissing(launch);
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
   const started = await startProcess({ ...deps.process, command, args: textsOf(args), cwd, env });
-  if (started.kind === 'notStarted') return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
+  if (started.kind === 'notStarted')
+    return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
-  if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
+  if (tree.caution !== undefined)
+    log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log, share: deps.share });
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
   const opening = { ...deps, transport };
@@ -52,12 +55,19 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
     ended: async () => {
       const ending = await transport.ended;
-      return endedBeforeAnswer(facts(), ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending);
+      return endedBeforeAnswer(
+        facts(),
+        ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending,
+      );
     },
   });
 }
 
-async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
+async function notStarted(
+  launch: StdioLaunch,
+  error: NodeJS.ErrnoException,
+  env: Environment,
+): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
   if (!folder?.isDirectory()) return folderMissing(launch);

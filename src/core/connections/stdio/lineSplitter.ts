@@ -1,4 +1,7 @@
-/** Splits bytes into lines, in linear time and bounded memory. The break is `\n`; one `\r` before it is removed. */
+/**
+ * Splits bytes into lines, in linear time and bounded memory. The break is `\n`; one `\r` before it
+ * is removed.
+ */
 interface LineSplitterDeps {
   /** The limit of a line in bytes, without its break; a function is called for each line. */
   readonly limit: number | (() => number);
@@ -47,14 +50,19 @@ export class LineSplitter {
   }
 
   get unfinished(): string {
-    return this.skipped ? '' : Buffer.concat(this.pieces, Math.min(this.length, endLength)).toString();
+    return this.skipped
+      ? ''
+      : Buffer.concat(this.pieces, Math.min(this.length, endLength)).toString();
   }
 
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }
 
-  /** Joins small pieces, because a piece takes much memory besides its bytes and a server may write single bytes. */
+  /**
+   * Joins small pieces, because a piece takes much memory besides its bytes and a server may write
+   * single bytes.
+   */
   private keep(piece: Buffer): void {
     const joined = [piece];
     let length = piece.length;
@@ -79,7 +87,9 @@ export class LineSplitter {
   }
 
   private keepEnd(piece: Buffer): void {
-    this.pieces = [Buffer.concat([...this.pieces, piece.subarray(-endLength)]).subarray(-endLength)];
+    this.pieces = [
+      Buffer.concat([...this.pieces, piece.subarray(-endLength)]).subarray(-endLength),
+    ];
     this.length = 1;
   }
 
@@ -93,6 +103,8 @@ export class LineSplitter {
     if (long && length > long.from) return long.onLine(pieces);
     const [only] = pieces;
     const line = pieces.length === 1 && only ? only : Buffer.concat(pieces, length);
-    onLine(line.toString('utf8', 0, line.at(-1) === carriageReturn ? line.length - 1 : line.length));
+    onLine(
+      line.toString('utf8', 0, line.at(-1) === carriageReturn ? line.length - 1 : line.length),
+    );
   }
 }

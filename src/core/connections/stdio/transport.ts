@@ -1,7 +1,7 @@
 /**
- * The SDK's transport over a running process (X1). It does not load the SDK. Invariants: the exit of the direct child
- * ends the transport, after the rest of stdout has been read; every end of the transport ends the tree; `onclose` is
- * called once, with `causeOfEnd` known.
+ * The SDK's transport over a running process (X1). It does not load the SDK. Invariants: the exit
+ * of the direct child ends the transport, after the rest of stdout has been read; every end of the
+ * transport ends the tree; `onclose` is called once, with `causeOfEnd` known.
  */
 import { once } from 'node:events';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -34,7 +34,10 @@ interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
   readonly log: Log;
   readonly share: LoopShare;
-  /** If a stream ends first, the exit is awaited this long, because it says more. By default 2,000 ms. */
+  /**
+   * If a stream ends first, the exit is awaited this long, because it says more. By default 2,000
+   * ms.
+   */
   readonly exitGraceMs?: number;
 }
 
@@ -44,7 +47,9 @@ const keptStderrLines = 60;
 const keptStrayLines = 40;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
-/** After this many requests in a row without overlap, the next ones are expected to be single too. */
+/**
+ * After this many requests in a row without overlap, the next ones are expected to be single too.
+ */
 const whileAlone = 8;
 const usualExitGraceMs = 2000;
 /** In characters. */
@@ -64,7 +69,10 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
-  /** Lines that did not fit into their turn, and the lines after them, until they have been delivered. */
+  /**
+   * Lines that did not fit into their turn, and the lines after them, until they have been
+   * delivered.
+   */
   private lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
   private hasExited = false;
@@ -76,7 +84,9 @@ export class StdioTransport implements ServerTransport {
   private readonly stderrLines: LineSplitter;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
-  /** The ids of our open requests, as texts, because some servers answer with the number as a text. */
+  /**
+   * The ids of our open requests, as texts, because some servers answer with the number as a text.
+   */
   private readonly asked = new TransientMap<string, true>();
   private resolveEnded: (ending: StdioEnding) => void = () => {};
   /** Resolves when the transport has ended, even if it was never started. */
@@ -155,7 +165,8 @@ export class StdioTransport implements ServerTransport {
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.deps.tree;
     if (this.isOver) {
-      // Node closes the pipe before it reports the exit. A sender failing now would close the rest and hide the cause.
+      // Node closes the pipe before it reports the exit. A sender failing now would close the rest
+      // and hide the cause.
       await this.ended;
       throw new Error('The server takes no more input');
     }
@@ -165,12 +176,16 @@ export class StdioTransport implements ServerTransport {
         this.inARow = this.asked.size > 1 ? 0 : this.inARow + 1;
       }
     } else if (stdin.writableLength > answerBacklog) {
-      return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
+      return this.deps.log.write(
+        'warn',
+        'The server reads no input, so it gets no more answers to its requests.',
+      );
     }
     const json = jsonOf(message);
     const line = oneLine(typeof json === 'string' ? json : await json);
     if (!this.isAlone) this.gather();
-    // An answer that waited for the pipe would hold its request for as long: some 5 KB for 100 bytes.
+    // An answer that waited for the pipe would hold its request for as long: some 5 KB for 100
+    // bytes.
     if (stdin.write(`${line}\n`) || !('method' in message)) return;
     this.drained ??= this.untilDrained();
     await this.drained;
@@ -181,7 +196,10 @@ export class StdioTransport implements ServerTransport {
     this.drained = undefined;
   }
 
-  /** Messages of one turn go into the pipe as one write, because separate writes are most of the cost of a call (P3). */
+  /**
+   * Messages of one turn go into the pipe as one write, because separate writes are most of the
+   * cost of a call (P3).
+   */
   private gather(): void {
     const { stdin } = this.deps.tree;
     if (stdin.writableCorked > 0) return;
@@ -189,7 +207,10 @@ export class StdioTransport implements ServerTransport {
     setImmediate(() => stdin.uncork());
   }
 
-  /** If no two calls overlapped for a while, no others will follow in this turn, so a message does not wait for its end. */
+  /**
+   * If no two calls overlapped for a while, no others will follow in this turn, so a message does
+   * not wait for its end.
+   */
   private get isAlone(): boolean {
     return this.asked.size <= 1 && this.inARow > whileAlone;
   }
@@ -226,7 +247,10 @@ export class StdioTransport implements ServerTransport {
 
   private async streamClosed(stream: 'input' | 'output'): Promise<void> {
     if (this.finished) return;
-    await Promise.race([this.ended, pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, { ref: false })]);
+    await Promise.race([
+      this.ended,
+      pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, { ref: false }),
+    ]);
     // After a blocked event loop, the exit is reported in this turn.
     await nextTurn();
     if (!this.hasExited) this.finish({ kind: 'streamClosed', stream });
@@ -248,7 +272,8 @@ export class StdioTransport implements ServerTransport {
 
   private take(line: string | readonly Buffer[]): void {
     if (this.finished) return;
-    const fits = typeof line === 'string' && !this.reading && !this.deps.share.isTurnFull && !isBatch(line);
+    const fits =
+      typeof line === 'string' && !this.reading && !this.deps.share.isTurnFull && !isBatch(line);
     if (fits) return this.readLine(line);
     const pieces = typeof line === 'string' ? [] : line;
     if (pieces.reduce((sum, { length }) => sum + length, 0) > largestUnasked) {
@@ -260,7 +285,10 @@ export class StdioTransport implements ServerTransport {
     this.reading ??= this.stdoutPace.during(this.readLines());
   }
 
-  /** Reads long lines in slices, and short ones in several turns, each to its end before more is read (P10). */
+  /**
+   * Reads long lines in slices, and short ones in several turns, each to its end before more is
+   * read (P10).
+   */
   private async readLines(): Promise<void> {
     while (this.lines.length > 0) {
       const { lines } = this;
@@ -281,19 +309,26 @@ export class StdioTransport implements ServerTransport {
     this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
-  private async hearInTurns(line: string, messages: readonly JSONRPCMessage[] | undefined): Promise<void> {
+  private async hearInTurns(
+    line: string,
+    messages: readonly JSONRPCMessage[] | undefined,
+  ): Promise<void> {
     const each = messages?.map((message) => [message]) ?? [undefined];
-    await this.deps.share.chargeTurns(each, (one) => this.deps.share.spend(this.hear(line, one) * unaskedMs));
+    await this.deps.share.chargeTurns(each, (one) =>
+      this.deps.share.spend(this.hear(line, one) * unaskedMs),
+    );
   }
 
   private readLine(line: string): void {
     if (line.trim() === '') return this.spend(unaskedMs, emptyMs);
-    // A short line takes less than its least charge, and asking for the processor time takes longer than reading it (P3).
+    // A short line takes less than its least charge, and asking for the processor time takes longer
+    // than reading it (P3).
     const since = line.length < shortLine ? undefined : this.deps.share.now();
     const unasked = this.hear(line, parseMessages(line));
     const took = since === undefined ? 0 : this.deps.share.now() - since;
     if (unasked > 0) this.spend(Math.max(took, unasked * unaskedMs));
-    // The reading of a short, expected answer is charged to the caller, not to the server. Its turn still has an end.
+    // The reading of a short, expected answer is charged to the caller, not to the server. Its turn
+    // still has an end.
     else this.deps.share.note(Math.max(took, unaskedMs));
   }
 
@@ -302,7 +337,10 @@ export class StdioTransport implements ServerTransport {
     this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
-  /** Returns the number of messages without an open request of ours; a line without messages counts as one. */
+  /**
+   * Returns the number of messages without an open request of ours; a line without messages counts
+   * as one.
+   */
   private hear(line: string, messages: readonly JSONRPCMessage[] | undefined): number {
     if (this.finished) return 0;
     if (!messages) {
@@ -313,7 +351,8 @@ export class StdioTransport implements ServerTransport {
     }
     this.sawMessage = true;
     let unasked = 0;
-    for (const message of messages) if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
+    for (const message of messages)
+      if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
     this.deliver(messages);
     return unasked;
   }
@@ -336,7 +375,10 @@ export class StdioTransport implements ServerTransport {
   }
 
   private logLeftOut(limit: number): 'skip' {
-    this.deps.log.write('warn', `[stdout] A message of more than ${limit / 1024 / 1024} MiB was left out.`);
+    this.deps.log.write(
+      'warn',
+      `[stdout] A message of more than ${limit / 1024 / 1024} MiB was left out.`,
+    );
     return 'skip';
   }
 
@@ -357,7 +399,9 @@ export class StdioTransport implements ServerTransport {
   }
 }
 
-/** Some readers, Node's among them, take these for line breaks too. Escaped, they are the same JSON. */
+/**
+ * Some readers, Node's among them, take these for line breaks too. Escaped, they are the same JSON.
+ */
 function oneLine(json: string): string {
   // A pattern would run in the runtime of V8, several times as slow (P3).
   if (!json.includes('\u0085') && !json.includes('\u2028') && !json.includes('\u2029')) return json;
@@ -381,7 +425,10 @@ function idInEnds(head: string, tail: string): string | undefined {
   return found?.startsWith('"') ? found.slice(1, -1) : found;
 }
 
-/** Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait. */
+/**
+ * Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer
+ * wait.
+ */
 class ReadPace {
   private readonly ending = new AbortController();
   private pauses = 0;

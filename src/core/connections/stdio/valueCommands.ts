@@ -1,7 +1,8 @@
 /**
- * Runs programs for values, such as `op` and `pass` (C2), without a shell, in a process tree ended with them. Their
- * output is a secret and goes into no log. Invariants: starts share the run of a program if they want its output while
- * it runs; a run ends when nobody wants it; when `outputsFor` resolves, nothing is left of runs for it only.
+ * Runs programs for values, such as `op` and `pass` (C2), without a shell, in a process tree ended
+ * with them. Their output is a secret and goes into no log. Invariants: starts share the run of a
+ * program if they want its output while it runs; a run ends when nobody wants it; when `outputsFor`
+ * resolves, nothing is left of runs for it only.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
@@ -53,21 +54,39 @@ export class ValueCommands {
 
   constructor(private readonly deps: ValueCommandsDeps) {}
 
-  /** Returns the output of the programs, or why one failed. Never rejects for a program's faults. */
-  async outputsFor(references: readonly CommandReference[], log: Log, signal: AbortSignal): Promise<Outputs> {
+  /**
+   * Returns the output of the programs, or why one failed. Never rejects for a program's faults.
+   */
+  async outputsFor(
+    references: readonly CommandReference[],
+    log: Log,
+    signal: AbortSignal,
+  ): Promise<Outputs> {
     const sources = new Map(references.map(({ source }) => [keyOf(source), source]));
     const found = new Map<string, Output>();
-    await Promise.all([...sources].map(async ([key, one]) => found.set(key, await this.output(key, one, log, signal))));
+    await Promise.all(
+      [...sources].map(async ([key, one]) =>
+        found.set(key, await this.output(key, one, log, signal)),
+      ),
+    );
     for (const { source, path } of references) {
       const output = found.get(keyOf(source));
-      if (output?.kind === 'failed') return { kind: 'failed', failure: failureOf(source, path, output.why) };
+      if (output?.kind === 'failed')
+        return { kind: 'failed', failure: failureOf(source, path, output.why) };
     }
-    const values = new Map([...found].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])));
+    const values = new Map(
+      [...found].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])),
+    );
     if (signal.aborted || values.size < found.size) return { kind: 'cancelled' };
     return { kind: 'known', of: (source) => values.get(keyOf(source)) ?? '' };
   }
 
-  private async output(key: string, source: CommandSource, log: Log, signal: AbortSignal): Promise<Output> {
+  private async output(
+    key: string,
+    source: CommandSource,
+    log: Log,
+    signal: AbortSignal,
+  ): Promise<Output> {
     const run = this.runs.get(key) ?? this.begin(key, source, log);
     run.wanted++;
     await orAborted(run.output, signal);
@@ -82,7 +101,11 @@ export class ValueCommands {
   private begin(key: string, source: CommandSource, log: Log): Run {
     const stop = new AbortController();
     log.write('debug', `Running ${lineOf(source)} for a value`);
-    const run: Run = { wanted: 0, stop, output: this.run(source, stop.signal).finally(() => this.forget(key, run)) };
+    const run: Run = {
+      wanted: 0,
+      stop,
+      output: this.run(source, stop.signal).finally(() => this.forget(key, run)),
+    };
     this.runs.set(key, run);
     return run;
   }
@@ -97,7 +120,8 @@ export class ValueCommands {
     const { argv, cwd } = source;
     const [command, ...args] = argv;
     const started = await startProcess({ ...this.deps.process(), command, args, cwd, env });
-    if (started.kind === 'notStarted') return { kind: 'failed', why: await whyNotStarted(source, started.error, env) };
+    if (started.kind === 'notStarted')
+      return { kind: 'failed', why: await whyNotStarted(source, started.error, env) };
     const { tree } = started;
     const over = new AbortController();
     const timer = clock.after(limitMs, () => over.abort('late'));
@@ -107,12 +131,22 @@ export class ValueCommands {
     tree.stdin.end();
     try {
       const exit = await orAborted(tree.exited, AbortSignal.any([signal, over.signal]));
-      if (exit) await Promise.race([stdout.ended, new Promise<void>((resolve) => clock.after(drainMs, resolve))]);
+      if (exit)
+        await Promise.race([
+          stdout.ended,
+          new Promise<void>((resolve) => clock.after(drainMs, resolve)),
+        ]);
       if (signal.aborted) return { kind: 'stopped' };
       const said = lastLines(stderr.text);
-      if (over.signal.reason === 'large') return { kind: 'failed', why: 'printed more than 64 KiB and was stopped' };
-      if (!exit) return { kind: 'failed', why: `was stopped because it took longer than ${limitMs / 1000} s${said}` };
-      if (exit.signal !== null) return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
+      if (over.signal.reason === 'large')
+        return { kind: 'failed', why: 'printed more than 64 KiB and was stopped' };
+      if (!exit)
+        return {
+          kind: 'failed',
+          why: `was stopped because it took longer than ${limitMs / 1000} s${said}`,
+        };
+      if (exit.signal !== null)
+        return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
       if (exit.code !== 0) return { kind: 'failed', why: `exited with code ${exit.code}${said}` };
       const value = stdout.text.replace(/(?<![\r\n])[\r\n]+$/, '');
       if (value === '') return { kind: 'failed', why: `printed nothing${said}` };
@@ -173,7 +207,8 @@ async function whyNotStarted(
   if (error.code !== 'ENOENT') return `could not be started (${error.code ?? error.message})`;
   const found = fileOf(command, { cwd, env });
   if (found) return `could not be started. ${withoutInterpreter(found).replace(/\.$/, '')}`;
-  if (/[\\/]/.test(command)) return 'could not be started, because the file or its folder does not exist';
+  if (/[\\/]/.test(command))
+    return 'could not be started, because the file or its folder does not exist';
   const { folders } = await searchPath(command, env);
   return `could not be started, because it is in none of the ${folders} folders of PATH`;
 }

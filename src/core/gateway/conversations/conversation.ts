@@ -1,4 +1,7 @@
-/** One conversation (G3), its id and client. All ids but the editor's have a prefix, so no id fits two kinds (G3d). */
+/**
+ * One conversation (G3), its id and client. All ids but the editor's have a prefix, so no id fits
+ * two kinds (G3d).
+ */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Cancellation } from '../../base/cancellation.js';
@@ -44,7 +47,10 @@ export class Conversation {
     this.toolset = listing.toolset;
   }
 
-  /** Returns undefined if a request without a name may belong to any of several conversations of the client. */
+  /**
+   * Returns undefined if a request without a name may belong to any of several conversations of the
+   * client.
+   */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
   }
@@ -53,7 +59,10 @@ export class Conversation {
     return this.inUse > 0;
   }
 
-  /** Calls `end` when it is silent for a while after its last stream has closed: its program has gone (L2a). */
+  /**
+   * Calls `end` when it is silent for a while after its last stream has closed: its program has
+   * gone (L2a).
+   */
   endWhenQuiet(clock: Clock, end: () => void): void {
     this.quiet?.dispose();
     const wait = (ms: number): Disposable =>
@@ -68,7 +77,10 @@ export class Conversation {
   /** Modern clients learn about changes from `listenStreams`. */
   noteListed(_topic: Topic): void {}
 
-  /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
+  /**
+   * Has to be called before a call is answered on its stream, with the version of the list of tools
+   * when it began.
+   */
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}
 }
 
@@ -77,7 +89,10 @@ const mostLinks = 1_000;
 /** More holders of one link still count as several. */
 const mostHolders = 16;
 
-/** Each link is read from its own instance. Two conversations may have different resources under one URI (G3). */
+/**
+ * Each link is read from its own instance. Two conversations may have different resources under one
+ * URI (G3).
+ */
 export class Links {
   private readonly made = new BoundedMap<string, BoundedMap<string, Destination>>(mostLinks);
 
@@ -87,10 +102,14 @@ export class Links {
     this.made.set(uri, holders);
   }
 
-  note({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
+  note(
+    { content }: { readonly content: readonly { readonly type: string }[] },
+    origin: Destination,
+  ): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
-      if (part.type !== 'resource_link' || typeof uri !== 'string' || uri.length > longestUri) continue;
+      if (part.type !== 'resource_link' || typeof uri !== 'string' || uri.length > longestUri)
+        continue;
       this.set(uri, origin);
     }
   }
@@ -135,7 +154,11 @@ export interface Asking {
   readonly listing: Listing;
 }
 
-export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): void {
+export function cancelCall(
+  { calls }: Pick<Client, 'calls'>,
+  id: RequestId,
+  reason?: unknown,
+): void {
   const call = calls.get(id);
   if (!call) return;
   calls.delete(id);
@@ -144,7 +167,10 @@ export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reas
   setImmediate(() => call.reply.settle(undefined));
 }
 
-/** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */
+/**
+ * A client as servers reach it (G4): during a call on the stream of the call, otherwise on a
+ * listening stream.
+ */
 export class CallClient implements ServerClient {
   readonly session: object;
   readonly program: string;
@@ -155,7 +181,9 @@ export class CallClient implements ServerClient {
   /** It is made on demand, because every call has a client and few have an elicitation. */
   private awaited: Map<unknown, () => void> | undefined;
   private readonly client: Client;
-  /** Resolves when its notifications until now are sent. Set while a long one is written in slices. */
+  /**
+   * Resolves when its notifications until now are sent. Set while a long one is written in slices.
+   */
   telling: Promise<void> | undefined;
 
   /** @param ofCall the stream of the call, as long as the call is in flight */
@@ -185,7 +213,12 @@ export class CallClient implements ServerClient {
     return this.client.logLevel;
   }
 
-  async ask(method: string, params: Fields | undefined, signal: AbortSignal, more: AskOptions = {}): Promise<Fields> {
+  async ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    more: AskOptions = {},
+  ): Promise<Fields> {
     const { client } = this;
     const asked = clientRequest(client.protocolVersion, method, params);
     return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, more);
@@ -194,12 +227,15 @@ export class CallClient implements ServerClient {
   /** Resolves when a server has reported all these elicitations by URL as complete, from now on. */
   async completed(ids: readonly string[]): Promise<void> {
     const awaited = (this.awaited ??= new Map<unknown, () => void>());
-    await Promise.all([...new Set(ids)].map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
+    await Promise.all(
+      [...new Set(ids)].map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))),
+    );
   }
 
   tell(method: string, params: Fields): void {
     const { protocolVersion, logLevel, listening } = this.client;
-    if (method === 'notifications/elicitation/complete') this.awaited?.get(params['elicitationId'])?.();
+    if (method === 'notifications/elicitation/complete')
+      this.awaited?.get(params['elicitationId'])?.();
     if (!isToldTo(protocolVersion, method)) return;
     const isLog = method === 'notifications/message';
     if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
@@ -227,7 +263,8 @@ const prefixes = ['mcp-session:', 'mcp-address:', 'mcp-named:'];
 export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
 export const addressConversation = (address: string): string => `mcp-address:${address}`;
 /** Another program never gets the same id. */
-export const namedConversation = (program: string, name: string): string => `mcp-named:${program}:${name}`;
+export const namedConversation = (program: string, name: string): string =>
+  `mcp-named:${program}:${name}`;
 
 export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
@@ -235,7 +272,10 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
   return prefixes.some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
 }
 
-/** The `_meta` key for the conversation. Claude Code 2.1.330, Copilot CLI 1.0.102 and the SDK's clients have none. */
+/**
+ * The `_meta` key for the conversation. Claude Code 2.1.330, Copilot CLI 1.0.102 and the SDK's
+ * clients have none.
+ */
 const namings: ReadonlyMap<unknown, string> = new Map([
   ['codex-mcp-client', 'threadId'],
   ['Visual Studio Code', conversationKey],

@@ -1,4 +1,7 @@
-/** Modern conversations (G3). One with an address ends after its program (L2a), others end as their leases do (L2). */
+/**
+ * Modern conversations (G3). One with an address ends after its program (L2a), others end as their
+ * leases do (L2).
+ */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
@@ -10,7 +13,10 @@ export type ConversationKey = Pick<Conversation, 'toolset' | 'id'>;
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
-  private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
+  private readonly attending = new Map<
+    string,
+    { streams: number; readonly toolset: string; program: string }
+  >();
 
   /** @param ended called when the leases of a conversation are to end */
   constructor(
@@ -20,8 +26,15 @@ export class Conversations implements Disposable {
     private readonly ended: (client: ServerClient) => void,
   ) {}
 
-  /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
-  of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
+  /**
+   * Returns undefined if all places are in use. `listing` and `lostBefore` are for a new
+   * conversation.
+   */
+  of(
+    given: ConversationKey,
+    listing: () => Listing,
+    lostBefore?: string,
+  ): Conversation | undefined {
     const key = keyOf(given);
     const now = this.clock.now();
     const known = this.kept.get(key);
@@ -67,11 +80,17 @@ export class Conversations implements Disposable {
     const conversation = this.kept.get(keyOf(given));
     if (!conversation) return;
     this.forget(conversation);
-    this.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
+    this.ended({
+      ...expectedClient(noClient),
+      session: conversation,
+      conversation: conversation.id,
+    });
   }
 
   private makeRoom(): boolean {
-    const idle = [...this.kept.values()].filter((each) => !each.isInUse && !this.attending.has(keyOf(each)));
+    const idle = [...this.kept.values()].filter(
+      (each) => !each.isInUse && !this.attending.has(keyOf(each)),
+    );
     const [idlest] = idle.sort((a, b) => a.lastUsed - b.lastUsed);
     if (idlest) this.forget(idlest);
     return idlest !== undefined;

@@ -1,6 +1,7 @@
 /**
- * Lists of toolsets. Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version.
- * A removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
+ * Lists of toolsets. Invariants: one version is one list, for the whole gateway; an unchanged list
+ * keeps its version. A removed toolset has an empty list, because only a client can end its session
+ * without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -46,7 +47,9 @@ export class Listing {
 
   /** Versions only grow, so the greater one of two lists represents both. */
   versionOf(topic: Topic): number {
-    return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
+    return topic === 'resources'
+      ? Math.max(this.resources.version, this.templates.version)
+      : this[topic].version;
   }
 
   refreshIfStale(): void {
@@ -92,8 +95,12 @@ const appsIn = perObject(({ tools }: ServedToolset) => {
 });
 
 const mirroredIn = perObject(({ tools, appTools = [] }: ServedToolset) => {
-  const found = [...tools, ...appTools].map(({ name, inputSchema }) => [name, mirroredParams(inputSchema)] as const);
-  return new Map(found.map(([name, mirrored]) => [name, typeof mirrored === 'string' ? [] : mirrored]));
+  const found = [...tools, ...appTools].map(
+    ({ name, inputSchema }) => [name, mirroredParams(inputSchema)] as const,
+  );
+  return new Map(
+    found.map(([name, mirrored]) => [name, typeof mirrored === 'string' ? [] : mirrored]),
+  );
 });
 
 const withAppTools = perObject((served: ServedToolset): ServedToolset => {
@@ -133,11 +140,16 @@ export class Listings implements Disposable {
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.telling = this.store.add(new Throttle(deps.clock, deps.coalesceMs, () => void this.tell()));
+    this.telling = this.store.add(
+      new Throttle(deps.clock, deps.coalesceMs, () => void this.tell()),
+    );
     this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids))));
   }
 
-  /** The backend must know the toolset. A listing for one conversation has to be given back with `forget`. */
+  /**
+   * The backend must know the toolset. A listing for one conversation has to be given back with
+   * `forget`.
+   */
   of(
     toolset: string,
     clientKind: ClientKind,
@@ -160,7 +172,8 @@ export class Listings implements Disposable {
     };
     const nextVersion = (): number => (this.versions += 1);
     const { pageSize } = this.deps;
-    const pages = this.pages.get(protocol) ?? perObject((list) => new Pages(list, protocol, pageSize));
+    const pages =
+      this.pages.get(protocol) ?? perObject((list) => new Pages(list, protocol, pageSize));
     this.pages.set(protocol, pages);
     const listing = new Listing(toolset, clientKind, conversation, ask, pages, nextVersion);
     if (conversation === undefined) this.shared.set(key, listing);
@@ -195,7 +208,10 @@ export class Listings implements Disposable {
         listing.refreshIfStale();
         this.deps.announce(listing);
       } catch (error) {
-        this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${asText(error)}`);
+        this.deps.log.write(
+          'error',
+          `What ${listing.toolset} offers could not be listed: ${asText(error)}`,
+        );
       }
       await nextTurn();
     }
@@ -204,7 +220,10 @@ export class Listings implements Disposable {
 
 type ToPages = (entries: readonly object[]) => Pages;
 
-/** The pages of a list for all clients. Each is written on demand, because a whole list would hold up the loop (P10). */
+/**
+ * The pages of a list for all clients. Each is written on demand, because a whole list would hold
+ * up the loop (P10).
+ */
 class Pages {
   private readonly written: string[] = [];
 
@@ -251,7 +270,8 @@ class PagedList {
 
   /** Returns the result as JSON, or undefined if the cursor is unknown or of another version. */
   page(cursor: string | undefined): string | undefined {
-    const place = cursor === undefined ? `${this.version}:0` : Buffer.from(cursor, 'base64url').toString();
+    const place =
+      cursor === undefined ? `${this.version}:0` : Buffer.from(cursor, 'base64url').toString();
     const [, version, index] = /^(\d+):(\d+)$/.exec(place) ?? [];
     const page = Number(version) === this.version ? this.pages?.at(Number(index)) : undefined;
     if (page === undefined) return undefined;

@@ -45,8 +45,9 @@ interface SessionOrigin {
 }
 
 /**
- * Owes `list_changed` while the client's list is old: at once, and on a new listening stream, because the last one may
- * have lost it. It precedes the result of a call that changed the list, so the model reads it with the new tools.
+ * Owes `list_changed` while the client's list is old: at once, and on a new listening stream,
+ * because the last one may have lost it. It precedes the result of a call that changed the list, so
+ * the model reads it with the new tools.
  */
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
@@ -73,9 +74,21 @@ export class Session extends Conversation implements Client {
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
     origin: SessionOrigin = {},
   ) {
-    const { conversation = sessionConversation(sessionId), isRevived = false, lostBefore, program = '' } = origin;
-    // Agent hosts and programs with named conversations also begin sessions for older conversations (G3b).
-    super(conversation, listing, lastUsed, lostBefore, traits.agentHost !== undefined || traits.namer !== undefined);
+    const {
+      conversation = sessionConversation(sessionId),
+      isRevived = false,
+      lostBefore,
+      program = '',
+    } = origin;
+    // Agent hosts and programs with named conversations also begin sessions for older conversations
+    // (G3b).
+    super(
+      conversation,
+      listing,
+      lastUsed,
+      lostBefore,
+      traits.agentHost !== undefined || traits.namer !== undefined,
+    );
     this.program = program;
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
@@ -105,14 +118,20 @@ export class Session extends Conversation implements Client {
   }
 
   private clientOf(conversation: string): CallClient {
-    return new CallClient({ client: this, conversation: this, listing: this.listing }, conversation);
+    return new CallClient(
+      { client: this, conversation: this, listing: this.listing },
+      conversation,
+    );
   }
 
   get listening(): MessageStream | undefined {
     return this.streams.at(-1);
   }
 
-  /** The client listened once and does not now. VS Code 1.103 ends its sessions in this way, without a `DELETE`. */
+  /**
+   * The client listened once and does not now. VS Code 1.103 ends its sessions in this way, without
+   * a `DELETE`.
+   */
   get hasLeft(): boolean {
     return this.hasListened && !this.listening;
   }
@@ -172,7 +191,10 @@ export class Session extends Conversation implements Client {
 /** A session ended by its client is not revived. */
 const mostDeleted = 1_000;
 
-/** The leases of a deleted agent-host session wait this long for the next one, in milliseconds (G3k). */
+/**
+ * The leases of a deleted agent-host session wait this long for the next one, in milliseconds
+ * (G3k).
+ */
 const graceMs = 5_000;
 
 /** Completes the note to the conversation of a revived or continued session (L2a). */
@@ -189,7 +211,10 @@ export interface SessionStart {
   readonly isContinued?: boolean;
 }
 
-/** An agent host deletes all sessions if servers change (G3k). A session continues one only if no other one waits. */
+/**
+ * An agent host deletes all sessions if servers change (G3k). A session continues one only if no
+ * other one waits.
+ */
 export class Sessions implements Disposable {
   private readonly byId = new Map<string, Session>();
   private readonly deleted = new BoundedMap<string, true>(mostDeleted);
@@ -211,25 +236,44 @@ export class Sessions implements Disposable {
       if (!idlest) return undefined;
       this.close(idlest);
     }
-    const { toolset, listing, protocolVersion, traits, program = '', revived, isContinued = false } = start;
+    const {
+      toolset,
+      listing,
+      protocolVersion,
+      traits,
+      program = '',
+      revived,
+      isContinued = false,
+    } = start;
     const isRevived = revived !== undefined;
     const id = revived ?? newSessionId(traits, protocolVersion);
-    const conversation = (isRevived ? undefined : this.inherited(toolset, traits)) ?? sessionConversation(id);
+    const conversation =
+      (isRevived ? undefined : this.inherited(toolset, traits)) ?? sessionConversation(id);
     const lostBefore = isRevived || isContinued ? restarted : undefined;
     const origin = { conversation, isRevived, lostBefore, program };
-    const session = new Session(id, listing(conversation), protocolVersion, this.clock.now(), traits, origin);
+    const session = new Session(
+      id,
+      listing(conversation),
+      protocolVersion,
+      this.clock.now(),
+      traits,
+      origin,
+    );
     this.byId.set(id, session);
     return session;
   }
 
   find(id: string, route: Route): Session | undefined {
     const session = this.byId.get(id);
-    if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
+    if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind))
+      return undefined;
     session.lastUsed = this.clock.now();
     return session;
   }
 
-  /** True if a session with this id may begin: the id is unused, and its client has not ended it. */
+  /**
+   * True if a session with this id may begin: the id is unused, and its client has not ended it.
+   */
   isFree(id: string): boolean {
     return !this.byId.has(id) && !this.deleted.has(id);
   }
@@ -254,7 +298,10 @@ export class Sessions implements Disposable {
     this.closed(session);
   }
 
-  /** Returns the conversation of the only waiting session of the same program, if it may have a lease. */
+  /**
+   * Returns the conversation of the only waiting session of the same program, if it may have a
+   * lease.
+   */
   private inherited(toolset: string, { agentHost }: SessionTraits): string | undefined {
     const waiting = [...this.waiting.keys()].filter(
       (session) => session.toolset === toolset && session.traits.agentHost === agentHost,
@@ -280,7 +327,10 @@ export class Sessions implements Disposable {
     return present.map(({ toolset, program }) => ({ toolset, program }));
   }
 
-  /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
+  /**
+   * Notes the end of a stream. The editor's conversations outlive its sessions, so its silence
+   * means nothing.
+   */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
     session.lastUsed = this.clock.now();
@@ -290,7 +340,9 @@ export class Sessions implements Disposable {
   private idlest(): Session | undefined {
     const idle = [...this.byId.values()].filter(({ isInUse }) => !isInUse);
     // The client of a session without an open stream has probably gone.
-    return idle.sort((a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed)[0];
+    return idle.sort(
+      (a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed,
+    )[0];
   }
 }
 
@@ -302,7 +354,10 @@ const notAnObject: RpcError = {
   message: 'The client answered with a result that is not an object.',
 };
 
-/** Requests of several servers to one client (G4), under new ids. Each is settled once; none outlives the session. */
+/**
+ * Requests of several servers to one client (G4), under new ids. Each is settled once; none
+ * outlives the session.
+ */
 export class ClientRequests {
   private readonly open = new OpenQuestions<AskOptions['onProgress']>();
   private isClosed = false;
@@ -310,7 +365,8 @@ export class ClientRequests {
   readonly ask: Client['ask'] = (stream, method, params, signal, { onProgress }) => {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
-    // A person may still see a question of an earlier session. Its answer must not count for this one.
+    // A person may still see a question of an earlier session. Its answer must not count for this
+    // one.
     const id = `ask-${randomUUID()}`;
     let isSent = false;
     const answer = this.open.ask(id, onProgress, signal, () => {

@@ -1,6 +1,7 @@
 /**
- * Invariants: without the token a client gets nothing; the editor never gets 401, 403 or 5xx, because they cancel its
- * other calls or open a sign-in (G3b). It uses `node:http`: a general transport would double the cost of a call (P3).
+ * Invariants: without the token a client gets nothing; the editor never gets 401, 403 or 5xx,
+ * because they cancel its other calls or open a sign-in (G3b). It uses `node:http`: a general
+ * transport would double the cost of a call (P3).
  */
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -58,7 +59,10 @@ export interface GatewayDeps {
 export interface GatewayOptions {
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
-  /** Any other client at the editor's paths is an agent host of it. If absent, every client there is the editor. */
+  /**
+   * Any other client at the editor's paths is an agent host of it. If absent, every client there is
+   * the editor.
+   */
   readonly editorName?: string;
   /** A lasting address. By default, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
@@ -114,7 +118,8 @@ export class Gateway {
     const { maxCalls, maxSessions: max, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
     const announce = (listing: Listing): void => {
-      for (const session of sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+      for (const session of sessions.of(listing.toolset))
+        if (session.listing === listing) session.announce();
       stateless.announce(listing);
     };
     const listings = this.store.add(new Listings({ backend, clock, log, ...limits, announce }));
@@ -123,23 +128,42 @@ export class Gateway {
       noteActivity(toolset);
     };
     const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
-    const sessions = new Sessions(clock, max, forgotten, (session) => session.clients().forEach(ended));
+    const sessions = new Sessions(clock, max, forgotten, (session) =>
+      session.clients().forEach(ended),
+    );
     const conversations = this.store.add(new Conversations(clock, max, forgotten, ended));
     const delivery = deps.delivery ?? deliveryWithoutFiles();
     const [namesConversations, openings] = [!this.isForAgents, new AppOpenings()];
-    const methods = { backend, log, clock, delivery, maxCalls, noteActivity, namesConversations, openings };
+    const methods = {
+      backend,
+      log,
+      clock,
+      delivery,
+      maxCalls,
+      noteActivity,
+      namesConversations,
+      openings,
+    };
     const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
     const shared = { methods, listings, conversations, heartbeat, version };
     const stateless = this.store.add(new Stateless(shared));
     const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs };
-    this.endpointOfAll = new Endpoint({ ...shared, sessions, stateless, editorName, body, onClient });
+    this.endpointOfAll = new Endpoint({
+      ...shared,
+      sessions,
+      stateless,
+      editorName,
+      body,
+      onClient,
+    });
     [this.sessions, this.conversations, this.stateless] = [sessions, conversations, stateless];
     this.server = createServer({
       headersTimeout: 10_000,
       // Our own limit for bodies is shorter; this one also covers bodies without a reader.
       requestTimeout: 2 * bodyTimeoutMs,
       connectionsCheckingInterval: 5_000,
-      // This is longer than clients keep idle sockets, because a socket closed under a request is a failed call.
+      // This is longer than clients keep idle sockets, because a socket closed under a request is a
+      // failed call.
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
@@ -162,7 +186,9 @@ export class Gateway {
     server.listen(this.options.stable?.port ?? 0, '127.0.0.1');
     await Promise.race([once(server, 'listening'), closed]);
     this.port = (server.address() as AddressInfo).port;
-    server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
+    server.on('error', (error) =>
+      this.deps.log.write('error', `The listener failed: ${error.message}`),
+    );
   }
 
   /** There need be no such toolset. Throws before the start. */
@@ -176,14 +202,17 @@ export class Gateway {
 
   activityOf(toolset: string, clientKind?: ClientKind) {
     const all = this.sessions.of(toolset);
-    const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
+    const sessions =
+      clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
     return {
       sessions: sessions.length,
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +
         // Only agents outside the editor have modern requests.
-        (clientKind === undefined || clientKind === 'plain' ? this.stateless.callsInFlight(toolset) : 0),
+        (clientKind === undefined || clientKind === 'plain'
+          ? this.stateless.callsInFlight(toolset)
+          : 0),
     };
   }
 
@@ -198,7 +227,10 @@ export class Gateway {
     return this.disposal;
   }
 
-  /** Beyond the bound, the oldest goes. An honest client shows the token at once, so it always gets in. */
+  /**
+   * Beyond the bound, the oldest goes. An honest client shows the token at once, so it always gets
+   * in.
+   */
   private meet(socket: Socket): void {
     const [oldest] = this.strangers;
     if (oldest && this.strangers.size >= mostStrangers) {
@@ -218,7 +250,11 @@ export class Gateway {
       this.strangers.delete(socket);
       this.noteConnection(socket);
       if (url === programsPath && this.options.stable) {
-        return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
+        return sendJson(
+          response,
+          200,
+          JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]),
+        );
       }
       if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
       const route = parseRoute(url);
@@ -236,7 +272,10 @@ export class Gateway {
 
   private refusalOf({ headers }: IncomingMessage): Exclude<Refusal, 'nowhere'> | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
-      this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
+      this.deps.log.write(
+        'warn',
+        'Refused a request that did not come from this machine, by its Host or Origin.',
+      );
       return 'stranger';
     }
     if (hasToken(headers.authorization, this.tokenBytes)) return undefined;
@@ -255,7 +294,10 @@ export class Gateway {
     });
   }
 
-  /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
+  /**
+   * Answers a client before it shows the lasting token, because another program may have had the
+   * port (G6).
+   */
   private proves({ method, url }: IncomingMessage, response: ServerResponse): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
     if (challenge === undefined || method !== 'GET' || !this.options.stable) return false;
@@ -264,8 +306,15 @@ export class Gateway {
     return true;
   }
 
-  /** Agents read advice. The editor reads nothing, and no page may read an answer, because it has no CORS headers. */
-  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal): Promise<void> {
+  /**
+   * Agents read advice. The editor reads nothing, and no page may read an answer, because it has no
+   * CORS headers.
+   */
+  private async turnAway(
+    request: IncomingMessage,
+    response: ServerResponse,
+    why: Refusal,
+  ): Promise<void> {
     await readBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
     const { headers, url } = request;
@@ -302,10 +351,16 @@ export function isLocalHost(host: string | undefined, port: number): boolean {
 
 /** Programs send no `Origin`. A page sends it, and only pages of this machine may connect. */
 export function isLocalOrigin(origin: string | undefined): boolean {
-  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(origin);
+  return (
+    origin === undefined ||
+    /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(origin)
+  );
 }
 
-/** Returns why a request from elsewhere is refused, with the hosts that it may name. Quotes nothing of the request. */
+/**
+ * Returns why a request from elsewhere is refused, with the hosts that it may name. Quotes nothing
+ * of the request.
+ */
 export function strangerAdvice(host: string | undefined, port: number): string {
   const hosts = hostsAt(port).join(', ');
   return isLocalHost(host, port)

@@ -1,4 +1,7 @@
-/** At most one gateway, with a lasting port and secret (G6). A renewal disconnects clients with the old secret. */
+/**
+ * At most one gateway, with a lasting port and secret (G6). A renewal disconnects clients with the
+ * old secret.
+ */
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
@@ -39,12 +42,18 @@ export interface EndpointSecret {
   forgetAddress?(): Promise<void>;
   /** The port that is kept with the secret, known after reading it. */
   readonly port?: number;
-  /** Another token comes if clients may have shown theirs to a stranger. By default, the port is tried again. */
+  /**
+   * Another token comes if clients may have shown theirs to a stranger. By default, the port is
+   * tried again.
+   */
   after?(taken: number, token: string): Promise<NextAddress>;
 }
 
 interface StableEndpointDeps {
-  /** The port to listen on, or 0 for a port that the system chooses. Without it, `use` names the first port. */
+  /**
+   * The port to listen on, or 0 for a port that the system chooses. Without it, `use` names the
+   * first port.
+   */
   readonly port?: number;
   readonly secret: EndpointSecret;
   readonly clock: Clock;
@@ -60,7 +69,9 @@ export class StableEndpoint {
   private readonly store = new DisposableStore('stable endpoint');
   private readonly changes = this.store.add(new Emitter<EndpointState>());
   private readonly listening = new SingleFlight(() => this.listen());
-  private open: { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable } | undefined;
+  private open:
+    | { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable }
+    | undefined;
   private watched: Disposable | undefined;
   private retry: Disposable | undefined;
   private ended = false;
@@ -129,7 +140,11 @@ export class StableEndpoint {
       await this.close();
       if (isOver()) return;
       const { message } = error as Error;
-      this.enter(isTaken(error) ? { kind: 'portTaken', port: this.port } : { kind: 'failed', reason: message });
+      this.enter(
+        isTaken(error)
+          ? { kind: 'portTaken', port: this.port }
+          : { kind: 'failed', reason: message },
+      );
       this.retry = this.deps.clock.after(again, () => this.begin());
     }
   }

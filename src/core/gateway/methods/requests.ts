@@ -1,4 +1,7 @@
-/** A request to an instance and back. A closed socket does not end it, because in MCP disconnecting cancels nothing. */
+/**
+ * A request to an instance and back. A closed socket does not end it, because in MCP disconnecting
+ * cancels nothing.
+ */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
 import { isObject, without } from '../../base/isObject.js';
@@ -15,11 +18,22 @@ import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import { conversationOf, namedBy, sessionConversation, CallClient } from '../conversations/conversation.js';
+import {
+  conversationOf,
+  namedBy,
+  sessionConversation,
+  CallClient,
+} from '../conversations/conversation.js';
 import type { Asking, CallInFlight, Client } from '../conversations/conversation.js';
 import { errorIn, isAtLeast, statusOf } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
-import { errorAnswer, errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
+import {
+  errorAnswer,
+  errorMessage,
+  isRequestId,
+  notificationMessage,
+  resultMessage,
+} from '../../protocol/jsonRpc.js';
 import type { RequestId } from '../../protocol/jsonRpc.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
@@ -82,15 +96,21 @@ export function forward<Result extends Carried>(
 ): Answer {
   const { id, client, conversation: asking, listing, deps, reply } = context;
   if (meta !== undefined && !isObject(meta)) return invalidParams('`_meta` must be an object.');
-  if (client.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
-  if (client.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
+  if (client.calls.has(id))
+    return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
+  if (client.calls.size >= deps.maxCalls)
+    return refusal(errorCodes.server, 'Too many calls are in flight.');
   listing.refreshIfStale();
   if (listing.isGone) return invalidParams(deps.backend.whyGone(listing.toolset));
 
   const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
-  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: listing.tools.version };
+  const call: CallInFlight = {
+    controller: new Cancellation(),
+    reply,
+    listVersion: listing.tools.version,
+  };
   client.calls.set(id, call);
   if (asking) asking.hasCalled = true;
   if (client.calls.size === 1) deps.noteActivity(listing.toolset);
@@ -102,15 +122,21 @@ export function forward<Result extends Carried>(
     conversation,
     signal: call.controller,
     onProgress: progressSink(meta?.['progressToken'], id, call, client),
-    client: new CallClient(context, conversation, () => (client.calls.get(id) === call ? reply : undefined)),
+    client: new CallClient(context, conversation, () =>
+      client.calls.get(id) === call ? reply : undefined,
+    ),
   };
   void carryOut(forwarding, terms, call, context);
   return { kind: 'later' };
 }
 
-const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
+const severalConversations =
+  'Several conversations share this session, and this request does not say which one asks.';
 
-/** Undefined if several conversations may have asked. The editor names none with a link; its instance decides. */
+/**
+ * Undefined if several conversations may have asked. The editor names none with a link; its
+ * instance decides.
+ */
 function destinationOf(
   meta: Fields | undefined,
   { client: { traits }, conversation: asking, listing, deps }: RequestContext,
@@ -130,7 +156,12 @@ function destinationOf(
   return holders.find((one) => one.conversation === conversation) ?? { toolset, conversation };
 }
 
-function progressSink(token: unknown, id: RequestId, call: CallInFlight, client: Client): RequestTerms['onProgress'] {
+function progressSink(
+  token: unknown,
+  id: RequestId,
+  call: CallInFlight,
+  client: Client,
+): RequestTerms['onProgress'] {
   if (!isRequestId(token)) return undefined;
   const hasMessages = isAtLeast(client.protocolVersion, '2025-03-26');
   return ({ progress, total, message }) => {
@@ -154,17 +185,23 @@ async function carryOut<Result extends Carried>(
   try {
     const { protocolVersion: version } = asking;
     const sent = (): Promise<Result | NotCarried> => send(terms);
-    const outcome = version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
+    const outcome =
+      version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
     if (outcome.kind === 'result') message = resultMessage(id, await write(outcome, terms));
     else {
-      const failure = outcome.kind === 'error' ? outcome : { code: errorCodes.server, message: cancelled };
+      const failure =
+        outcome.kind === 'error' ? outcome : { code: errorCodes.server, message: cancelled };
       const error = errorIn(version, failure);
       status = statusOf(version, error);
-      message = await jsonOf(errorAnswer(id, error), isObject(error.data) ? LoopShare.of(error.data) : undefined);
+      message = await jsonOf(
+        errorAnswer(id, error),
+        isObject(error.data) ? LoopShare.of(error.data) : undefined,
+      );
     }
     if (terms.client.telling) await terms.client.telling;
   } catch (error) {
-    // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
+    // Expected failures are outcomes. An exception is our own defect, so the client learns no
+    // details.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
     deps.log.write('error', `The call of ${what} in ${listing.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
@@ -182,10 +219,15 @@ async function carryOut<Result extends Carried>(
 
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
-/** The progress token, statements about the request itself (X8) and the editor's private keys stay here. */
+/**
+ * The progress token, statements about the request itself (X8) and the editor's private keys stay
+ * here.
+ */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
-  const kept = Object.entries(meta).filter(([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'));
+  const kept = Object.entries(meta).filter(
+    ([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'),
+  );
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
@@ -201,7 +243,10 @@ const elicit = 'elicitation/create';
 
 type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
 
-/** A server of 2025-11-25 fails a call before its pages are opened (-32042). It has done nothing: we repeat (G4c). */
+/**
+ * A server of 2025-11-25 fails a call before its pages are opened (-32042). It has done nothing: we
+ * repeat (G4c).
+ */
 async function withPagesOpened<Result extends Carried>(
   send: () => Promise<Result | NotCarried>,
   terms: ForwardTerms,
@@ -209,9 +254,13 @@ async function withPagesOpened<Result extends Carried>(
 ): Promise<Result | NotCarried> {
   for (let rounds = 0; ; rounds++) {
     const outcome = await send();
-    const pages = outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired ? pagesIn(outcome.data) : [];
+    const pages =
+      outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired
+        ? pagesIn(outcome.data)
+        : [];
     if (pages.length === 0) return outcome;
-    if (rounds === mostRounds) return failed(`The server asked to open pages more than ${mostRounds} times.`);
+    if (rounds === mostRounds)
+      return failed(`The server asked to open pages more than ${mostRounds} times.`);
     const refusal = await opened(pages, terms, clock);
     if (refusal) return refusal;
   }
@@ -225,16 +274,20 @@ async function opened(
   const signal = abortSignalOf(ended);
   if (!('url' in (declaredCapabilities(client.capabilities).elicitation ?? {}))) {
     const data = { requiredCapabilities: { elicitation: { url: {} } } };
-    const message = 'The call needs a page to be opened, and the client has not declared that it can open pages.';
+    const message =
+      'The call needs a page to be opened, and the client has not declared that it can open pages.';
     return { kind: 'error', code: errorCodes.missingCapability, message, data };
   }
   const ids = pages.flatMap(({ elicitationId: id }) => (typeof id === 'string' ? [id] : []));
   const completed = client.completed(ids);
   try {
     const answers = await Promise.all(
-      pages.map((page) => client.ask(elicit, presentParams(elicit, { ...page, mode: 'url' }), signal)),
+      pages.map((page) =>
+        client.ask(elicit, presentParams(elicit, { ...page, mode: 'url' }), signal),
+      ),
     );
-    if (answers.some(({ action }) => action !== 'accept')) return failed('A page that the call needs was not opened.');
+    if (answers.some(({ action }) => action !== 'accept'))
+      return failed('A page that the call needs was not opened.');
   } catch (error) {
     return failed(messageOf(error));
   }
@@ -250,7 +303,9 @@ function failed(message: string): Failed {
 function pagesIn(data: unknown): readonly Fields[] {
   const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
   const pages = Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
-  return pages.filter(({ url, message }) => typeof url === 'string' && typeof message === 'string').slice(0, mostPages);
+  return pages
+    .filter(({ url, message }) => typeof url === 'string' && typeof message === 'string')
+    .slice(0, mostPages);
 }
 
 /** The oldest is forgotten, and its apps get an error. */

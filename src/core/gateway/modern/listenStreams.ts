@@ -54,7 +54,9 @@ export class Listener implements ServerClient {
     const offered = capabilitiesOf(served);
     this.capabilities = declared;
     this.listedFor = listing.conversation;
-    this.topics = topics.filter((topic) => wanted[filterKey(topic)] === true && offered[topic] !== undefined);
+    this.topics = topics.filter(
+      (topic) => wanted[filterKey(topic)] === true && offered[topic] !== undefined,
+    );
     this.meta = { [metaKeys.subscriptionId]: id };
     this.caller = conversation ?? randomUUID();
   }
@@ -62,9 +64,14 @@ export class Listener implements ServerClient {
   begin(): void {
     const { wanted, served, conversation } = this.listening;
     const isOfNobody = served.isLeased === true && conversation === undefined;
-    const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
-    const tasks = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
-    // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
+    const uris =
+      served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
+    const tasks =
+      knowsTasks(served.features) && !isOfNobody
+        ? textsIn(wanted['taskIds']).slice(0, mostTasks)
+        : [];
+    // The acknowledgement names only tasks accepted by the server, because a client may wait for
+    // them without asking.
     if (tasks.length === 0) this.acknowledge(uris, []);
     else this.turn = this.agreed(tasks).then((agreed) => this.acknowledge(uris, agreed));
   }
@@ -78,7 +85,8 @@ export class Listener implements ServerClient {
         ...(taskIds.length > 0 && { taskIds }),
       },
     });
-    for (const topic of this.topics) this.versions.set(topic, this.listening.listing.versionOf(topic));
+    for (const topic of this.topics)
+      this.versions.set(topic, this.listening.listing.versionOf(topic));
     for (const uri of uris) void this.subscribe('resources/subscribe', { uri });
   }
 
@@ -131,7 +139,9 @@ export class Listener implements ServerClient {
   }
 
   private send(method: string, params: Fields = {}): void {
-    this.stream.send(notificationMessage(method, { ...params, _meta: { ...metaOf(params), ...this.meta } }));
+    this.stream.send(
+      notificationMessage(method, { ...params, _meta: { ...metaOf(params), ...this.meta } }),
+    );
   }
 
   private finish(): void {
@@ -146,7 +156,10 @@ export class Listener implements ServerClient {
     const origin = this.origins.get(asText(params['taskId']));
     if (!origin) return;
     try {
-      this.send(taskChanged, await deliveredTask(params, delivery, this.listening.listing.clientKind, origin));
+      this.send(
+        taskChanged,
+        await deliveredTask(params, delivery, this.listening.listing.clientKind, origin),
+      );
     } catch (error) {
       log.write('error', `A notification of a task threw: ${asText(error)}`);
       // The client then asks for the task itself.
@@ -156,5 +169,7 @@ export class Listener implements ServerClient {
 }
 
 function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+  return Array.isArray(value)
+    ? value.filter((each): each is string => typeof each === 'string')
+    : [];
 }

@@ -21,9 +21,15 @@ export interface CallTarget {
   readonly params: Fields;
 }
 
-/** Calls in wait, by their signatures. These prevent only mistakes: every client with the token has equal rights. */
+/**
+ * Calls in wait, by their signatures. These prevent only mistakes: every client with the token has
+ * equal rights.
+ */
 export class Parking implements Disposable {
-  private readonly parked = new Map<string, { readonly call: ParkableCall; readonly digest: string }>();
+  private readonly parked = new Map<
+    string,
+    { readonly call: ParkableCall; readonly digest: string }
+  >();
 
   get hasRoom(): boolean {
     return this.parked.size < mostParked || this.longest?.waitsSince !== undefined;
@@ -105,8 +111,9 @@ interface ParkableCallDeps {
 }
 
 /**
- * A modern call. A question ends its POST, and the next POST brings the answers. Invariants: a question is answered or
- * refused once; an early result waits for the next POST. Closing the stream or a long wait cancels the call (L2).
+ * A modern call. A question ends its POST, and the next POST brings the answers. Invariants: a
+ * question is answered or refused once; an early result waits for the next POST. Closing the stream
+ * or a long wait cancels the call (L2).
  */
 export class ParkableCall implements Reply {
   private state: State;
@@ -153,16 +160,25 @@ export class ParkableCall implements Reply {
       return;
     }
     const sent = state.kind === 'carried' ? state.by : undefined;
-    sent?.reply.settle(answer === undefined ? undefined : withId(answer, this.first, sent.id), status);
+    sent?.reply.settle(
+      answer === undefined ? undefined : withId(answer, this.first, sent.id),
+      status,
+    );
     this.abandon();
   }
 
-  ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
+  ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    wanted?: string,
+  ): Promise<Fields> {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
     const given = wanted === undefined ? undefined : this.given?.get(wanted);
     if (wanted !== undefined) this.given?.delete(wanted);
     if (isObject(given)) return Promise.resolve(presentAnswer(given));
-    if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
+    if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom)
+      return notAsked(tooMuch);
     this.parkSoon();
     return this.questions.ask(this.keyFor(wanted), { method, ...(params && { params }) }, signal);
   }
@@ -207,7 +223,9 @@ export class ParkableCall implements Reply {
     const state = parking.put(this, target);
     const limit = clock.after(parkedLimitMs, () => this.abandon());
     this.state = { kind: 'parked', state, since: clock.now(), limit };
-    const inputRequests = Object.fromEntries([...this.questions].map(([key, { about }]) => [key, about]));
+    const inputRequests = Object.fromEntries(
+      [...this.questions].map(([key, { about }]) => [key, about]),
+    );
     const result = { resultType: 'input_required', inputRequests, requestState: state, _meta };
     reply.settle(resultMessage(id, JSON.stringify(result)));
   }

@@ -1,4 +1,6 @@
-/** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
+/**
+ * Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -8,7 +10,12 @@ import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import type { Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
-import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
+import {
+  errorMessage,
+  resultMessage,
+  type RequestId,
+  type RequestMessage,
+} from '../../protocol/jsonRpc.js';
 import {
   isLogLevel,
   metaKeys,
@@ -21,7 +28,12 @@ import {
 } from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import type { ServedToolset } from '../backend.js';
-import type { CallInFlight, Client, Conversation, SessionTraits } from '../conversations/conversation.js';
+import type {
+  CallInFlight,
+  Client,
+  Conversation,
+  SessionTraits,
+} from '../conversations/conversation.js';
 import {
   CallClient,
   cancelCall,
@@ -34,7 +46,14 @@ import {
 } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
-import { enveloped, errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
+import {
+  enveloped,
+  errorIn,
+  notToBeKept,
+  readsStructureAlone,
+  serverCapabilities,
+  statusOf,
+} from '../dialect.js';
 import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
@@ -78,7 +97,8 @@ export class Stateless implements Disposable {
   }
 
   announce(listing: Listing): void {
-    for (const listener of this.listeners) if (listener.listening.listing === listing) listener.announce();
+    for (const listener of this.listeners)
+      if (listener.listening.listing === listing) listener.announce();
   }
 
   callsInFlight(toolset: string): number {
@@ -88,7 +108,8 @@ export class Stateless implements Disposable {
   take({ headers }: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
     const { message, route, served } = given;
     const { id, method, params = {} } = message;
-    const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
+    const refuse = (status: number, error: RpcError): void =>
+      sendJson(response, status, errorMessage(id, error));
     // The answer is a task only if the client can ask about it.
     const traits = readEnvelope(headers, message, knowsTasks(served.features));
     if ('fault' in traits) return refuse(400, traits.fault);
@@ -103,19 +124,30 @@ export class Stateless implements Disposable {
     const attributed = this.attributed(asked);
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover')
-      return new PostReply(response, this.deps.heartbeat).settle(resultMessage(id, this.discovery(served)));
+      return new PostReply(response, this.deps.heartbeat).settle(
+        resultMessage(id, this.discovery(served)),
+      );
     if (traits.mirrors && method === 'tools/call') {
       attributed.listing.refreshIfStale();
       const mirrored = attributed.listing.mirrored.get(asText(params['name'])) ?? [];
       const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
-      if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+      if (mismatch !== undefined)
+        return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
     }
     if (method === 'subscriptions/listen') this.listen(response, asked, attributed, refuse);
     else this.call(response, asked, attributed);
   }
 
-  /** At a toolset with leases, a request that names no conversation is refused, so no two share an instance (G3). */
-  private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
+  /**
+   * At a toolset with leases, a request that names no conversation is refused, so no two share an
+   * instance (G3).
+   */
+  private attributed({
+    route,
+    served,
+    message,
+    traits,
+  }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
     const namer = served.isLeased ? namerOf(traits.clientInfo) : undefined;
@@ -127,14 +159,18 @@ export class Stateless implements Disposable {
       const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, traits, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
       if (conversation) return { listing: conversation.listing, conversation };
-      return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
+      return {
+        status: 200,
+        error: { code: errorCodes.server, message: 'Too many conversations are open.' },
+      };
     }
     // A program with named conversations lists before it has one.
     const listing = listings.of(toolset, clientKind, modernVersion, traits);
     // The page of an app is the same for all conversations (G8).
     const isPage = message.method === 'resources/read' && listing.hasApp(message.params?.['uri']);
     const isForInstance = ofInstances.includes(message.method) && !isPage;
-    if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
+    if (served.isLeased && (namer === undefined || isForInstance))
+      return { status: 400, error: unnamed };
     return { listing, conversation: undefined };
   }
 
@@ -148,13 +184,24 @@ export class Stateless implements Disposable {
     const { id, params = {} } = message;
     const { declared } = traits;
     const { notifications: wanted } = params;
-    const notAnObject = { code: errorCodes.invalidParams, message: '`notifications` must be an object.' };
+    const notAnObject = {
+      code: errorCodes.invalidParams,
+      message: '`notifications` must be an object.',
+    };
     if (!isObject(wanted)) return refuse(400, notAnObject);
     const needsTasks = 'taskIds' in wanted && knowsTasks(served.features);
     if (needsTasks && !knowsTasks(declared)) return refuse(400, tasksNotDeclared);
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
-    const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
+    const listening = {
+      id,
+      wanted,
+      served,
+      declared,
+      listing,
+      conversation: conversation?.id,
+      serverMeta,
+    };
     const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
     this.listeners.add(listener);
     response.once('close', () => {
@@ -165,12 +212,17 @@ export class Stateless implements Disposable {
     listener.begin();
   }
 
-  private call(response: ServerResponse, asked: Asked, { listing, conversation }: Attribution): void {
+  private call(
+    response: ServerResponse,
+    asked: Asked,
+    { listing, conversation }: Attribution,
+  ): void {
     const { message, served, traits } = asked;
     const { methods } = this.deps;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
-    const fail = (error: RpcError): void => sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
+    const fail = (error: RpcError): void =>
+      sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
     const target = { toolset, conversation: conversation?.id ?? '', method, params };
     const reply = new PostReply(response, this.deps.heartbeat);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
@@ -185,7 +237,8 @@ export class Stateless implements Disposable {
       return parked.goOn(carrier, responses);
     }
     // A waiting call is not sent again because its client forgot the state.
-    if (mayAsk && inputResponses !== undefined && this.parking.waits(target)) return fail(noneParked);
+    if (mayAsk && inputResponses !== undefined && this.parking.waits(target))
+      return fail(noneParked);
     const tooMany = { code: errorCodes.server, message: 'Too many calls are in flight.' };
     if (this.callsInFlight(toolset) >= methods.maxCalls) return fail(tooMany);
     this.useUntilClosed(response, conversation);
@@ -198,7 +251,11 @@ export class Stateless implements Disposable {
     };
     const serverMeta = this.serverMeta(served);
     const { parking } = this;
-    const call = new ParkableCall({ target, parking, clock: methods.clock, serverMeta, end }, carrier, responses);
+    const call = new ParkableCall(
+      { target, parking, clock: methods.clock, serverMeta, end },
+      carrier,
+      responses,
+    );
     const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
@@ -258,7 +315,8 @@ class ModernClient implements Client {
   isClosed = false;
   readonly program: string;
   readonly ask: Client['ask'] = (_stream, method, params, signal, { key }) =>
-    this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
+    this.call?.ask(method, params, signal, key) ??
+    notAsked('The client cannot be asked during this request.');
 
   /** @param call undefined if no server may ask */
   constructor(
@@ -284,7 +342,8 @@ const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/r
 
 const noneParked: RpcError = {
   code: errorCodes.invalidParams,
-  message: 'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
+  message:
+    'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
 };
 
 const restarted = 'MCP Toolsets was started again';
@@ -312,7 +371,9 @@ interface Fault {
   readonly fault: RpcError;
 }
 
-/** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
+/**
+ * Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2).
+ */
 export function readEnvelope(
   headers: IncomingHttpHeaders,
   message: RequestMessage,
@@ -323,14 +384,18 @@ export function readEnvelope(
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
   const said = meta[metaKeys.clientCapabilities];
-  if (!isObject(said)) return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
+  if (!isObject(said))
+    return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
   const mismatch = mismatchOf(headers, message, version);
-  if (mismatch !== undefined) return { fault: { code: errorCodes.headerMismatch, message: mismatch } };
+  if (mismatch !== undefined)
+    return { fault: { code: errorCodes.headerMismatch, message: mismatch } };
   if (version !== modernVersion) {
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
-    return { fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data } };
+    return {
+      fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data },
+    };
   }
   const clientInfo = meta[metaKeys.clientInfo];
   return {
@@ -346,7 +411,10 @@ export function readEnvelope(
 const mostDeclared = 64;
 const known = new BoundedMap<string, Fields>(mostDeclared);
 
-/** Returns one object for the same capabilities in all requests, because others keep what they read from it (P3). */
+/**
+ * Returns one object for the same capabilities in all requests, because others keep what they read
+ * from it (P3).
+ */
 function sameObject(declared: Fields): Fields {
   if (isLarge(declared)) return declared;
   const text = JSON.stringify(declared);
@@ -355,9 +423,17 @@ function sameObject(declared: Fields): Fields {
   return before ?? declared;
 }
 
-function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
+function mismatchOf(
+  headers: IncomingHttpHeaders,
+  { method, params }: RequestMessage,
+  version: string,
+) {
   const target = namedParams.get(method);
-  const differs = (name: string, meant: unknown, read = (text: string): string | undefined => text) => {
+  const differs = (
+    name: string,
+    meant: unknown,
+    read = (text: string): string | undefined => text,
+  ) => {
     const given = headers[name.toLowerCase()];
     const said = typeof given === 'string' ? read(given) : undefined;
     if (said === undefined) return `The header ${name} is missing.`;

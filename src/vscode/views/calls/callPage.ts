@@ -1,4 +1,7 @@
-/** Writes a recorded call as a page of Markdown: its input and output, its progress and the log of its server. Pure. */
+/**
+ * Writes a recorded call as a page of Markdown: its input and output, its progress and the log of
+ * its server. Pure.
+ */
 import { sameJson } from '../../../core/base/canonicalJson.js';
 import { fenced, formatted, markdownList, type Markdown } from '../../../core/base/inert.js';
 import { asFields, isObject } from '../../../core/base/isObject.js';
@@ -10,11 +13,19 @@ import { agentPhrase, beginning, present } from '../phrases.js';
 
 const longestText = 100_000;
 
-/** @param redact removes secrets from a text; not for the whole page, because a mask could cover the end of a fence */
-export function callPage(fact: CallFact, content: CallContent | undefined, redact: (text: string) => string): Markdown {
+/**
+ * @param redact removes secrets from a text; not for the whole page, because a mask could cover the
+ * end of a fence
+ */
+export function callPage(
+  fact: CallFact,
+  content: CallContent | undefined,
+  redact: (text: string) => string,
+): Markdown {
   const block = (text: string, language?: string): Markdown =>
     fenced(beginning(redact(text), longestText, text.length), language);
-  const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
+  const json = (value: unknown): Markdown =>
+    block(JSON.stringify(value ?? {}, undefined, 2), 'json');
   const partOf = (part: unknown): Markdown => {
     const { type, text, mimeType, data } = asFields(part);
     if (typeof text === 'string') return block(laidOut(text, longestText));
@@ -26,7 +37,10 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
     if (!isObject(outcome)) return formatted`Nothing.`;
     const { content: parts, structuredContent } = outcome;
     if (!Array.isArray(parts)) return json(outcome);
-    const all = present([...parts.map(partOf), structuredContent !== undefined && json(structuredContent)]);
+    const all = present([
+      ...parts.map(partOf),
+      structuredContent !== undefined && json(structuredContent),
+    ]);
     return all.length > 0 ? markdownList(all, '\n\n') : formatted`Nothing.`;
   };
   const head = [formatted`# ${redact(fact.tool)}`, formatted`${redact(factLine(fact))}`];
@@ -38,7 +52,9 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
   );
   const sections = [
     formatted`## Input\n\n${json(given)}`,
-    sent !== undefined && !sameJson(sent, given) && formatted`## Input as the server got it\n\n${json(sent)}`,
+    sent !== undefined &&
+      !sameJson(sent, given) &&
+      formatted`## Input as the server got it\n\n${json(sent)}`,
     formatted`## Output${fact.outcome === 'ok' ? '' : ` (${fact.outcome})`}\n\n${shown(isChanged ? received : outcome)}`,
     isChanged && formatted`## Output as the server gave it\n\n${shown(outcome)}`,
     lines.length > 0 && formatted`## Progress\n\n${block(lines.join('\n'))}`,

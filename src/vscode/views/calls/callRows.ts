@@ -1,4 +1,7 @@
-/** Rows of the view *Calls*, newest first, in pages, so 10,000 cost as little as 100. Pure; without `vscode`. */
+/**
+ * Rows of the view *Calls*, newest first, in pages, so 10,000 cost as little as 100. Pure; without
+ * `vscode`.
+ */
 import { code, formatted } from '../../../core/base/inert.js';
 import { tookPhrase } from '../../../core/base/text.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
@@ -30,12 +33,21 @@ export function callRows(facts: readonly NumberedFact[], options: CallRowOptions
   return options.grouping === 'time' ? rowsIn('', facts, options) : groupsOf(facts, options);
 }
 
-export function rowsBelow({ id, context, below = [] }: CallRow, options: CallRowOptions): CallRow[] {
-  return context === 'page' ? below.map(({ fact }) => rowOf(fact, options)) : rowsIn(id, below, options);
+export function rowsBelow(
+  { id, context, below = [] }: CallRow,
+  options: CallRowOptions,
+): CallRow[] {
+  return context === 'page'
+    ? below.map(({ fact }) => rowOf(fact, options))
+    : rowsIn(id, below, options);
 }
 
 /** A page keeps its facts while new ones come, so its row stays the same. */
-function rowsIn(parent: string, facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
+function rowsIn(
+  parent: string,
+  facts: readonly NumberedFact[],
+  options: CallRowOptions,
+): CallRow[] {
   const pageOf = ({ number }: NumberedFact): number => Math.floor(number / pageSize);
   const oldestShown = facts[Math.min(facts.length, fewest) - 1];
   return [...groupedBy(facts, pageOf)].flatMap(([page, below]) =>
@@ -68,13 +80,23 @@ function summaryOf(below: readonly NumberedFact[]): string {
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
   const isByServer = options.grouping === 'server';
-  const keyOf = ({ fact }: NumberedFact): string => (isByServer ? fact.toolset : (fact.conversation ?? ''));
+  const keyOf = ({ fact }: NumberedFact): string =>
+    isByServer ? fact.toolset : (fact.conversation ?? '');
   return [...groupedBy(facts, keyOf)].map(([key, below]) => {
-    const label = isByServer ? key : key === '' ? 'Outside conversations' : conversationName(key, options);
+    const label = isByServer
+      ? key
+      : key === ''
+        ? 'Outside conversations'
+        : conversationName(key, options);
     const words = [summaryOf(below), agePhrase(options.now - (below[0]?.fact.at ?? options.now))];
     return {
       id: `group ${key}`,
-      ...rowTexts({ label, words, spoken: [label, ...words], lines: [key !== '' && formatted`${code(key)}`] }),
+      ...rowTexts({
+        label,
+        words,
+        spoken: [label, ...words],
+        lines: [key !== '' && formatted`${code(key)}`],
+      }),
       icon: { id: isByServer ? 'server' : 'comment-discussion' },
       context: 'group',
       below,
@@ -82,7 +104,10 @@ function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): Call
   });
 }
 
-function conversationName(conversation: string, { titleOf }: Pick<CallRowOptions, 'titleOf'>): string {
+function conversationName(
+  conversation: string,
+  { titleOf }: Pick<CallRowOptions, 'titleOf'>,
+): string {
   if (isTrial(conversation)) return 'Try Tool';
   return titleOf(conversation)?.text ?? conversationLabel(conversation);
 }
@@ -92,7 +117,20 @@ function rowOf(fact: CallFact | ServerFact, options: CallRowOptions): CallRow {
 }
 
 function callRow(fact: CallFact, options: CallRowOptions): CallRow {
-  const { id, at, agent, conversation, toolset, tool, original, took, outcome, method, reason, instance } = fact;
+  const {
+    id,
+    at,
+    agent,
+    conversation,
+    toolset,
+    tool,
+    original,
+    took,
+    outcome,
+    method,
+    reason,
+    instance,
+  } = fact;
   const label = method === undefined ? tool : `${method} ${tool}`.trim();
   const words = [
     agentPhrase(agent),
@@ -112,7 +150,11 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
     id,
     ...rowTexts({ label, words, spoken: [label, outcome, ...words], lines }),
     icon: outcomeIcons[outcome],
-    context: present(['call', method === undefined && 'tool', instance !== undefined && 'instance']).join(' '),
+    context: present([
+      'call',
+      method === undefined && 'tool',
+      instance !== undefined && 'instance',
+    ]).join(' '),
     fact,
   };
 }
@@ -126,7 +168,9 @@ function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
   ];
   const { phrase, icon } = events[event];
   const label = `${toolset} ${phrase}`;
-  const lines = [formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`];
+  const lines = [
+    formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`,
+  ];
   return {
     id,
     ...rowTexts({ label, words, spoken: [label, ...words], lines }),
@@ -153,7 +197,9 @@ const outcomeIcons: Readonly<Record<CallFact['outcome'], CallRow['icon']>> = {
   'not sent': { id: 'warning', color: 'list.warningForeground' },
 };
 
-const events: Readonly<Record<ServerFact['event'], { readonly phrase: string; readonly icon: CallRow['icon'] }>> = {
+const events: Readonly<
+  Record<ServerFact['event'], { readonly phrase: string; readonly icon: CallRow['icon'] }>
+> = {
   started: { phrase: 'started an instance', icon: { id: 'debug-start', color: quiet } },
   'start failed': { phrase: 'did not start', icon: { id: 'error', color: failed } },
   died: { phrase: 'lost an instance', icon: { id: 'debug-disconnect', color: failed } },

@@ -1,4 +1,6 @@
-/** The view *Calls*: it reads the shared file of the folder. Only this window has input and output. */
+/**
+ * The view *Calls*: it reads the shared file of the folder. Only this window has input and output.
+ */
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
@@ -18,7 +20,13 @@ import { present } from '../phrases.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { ReadOnlyDocuments } from '../review/readOnlyDocuments.js';
 import { callPage } from './callPage.js';
-import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptions } from './callRows.js';
+import {
+  callRows,
+  rowsBelow,
+  type CallGrouping,
+  type CallRow,
+  type CallRowOptions,
+} from './callRows.js';
 
 const viewId = 'mcpToolsets.calls';
 
@@ -55,12 +63,14 @@ export function showCalls(
     const off = 'Calls are not recorded, because mcpToolsets.calls is off.';
     const parts = [
       filterText !== '' && `Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`,
-      waiting > 0 && `${waiting} new ${waiting === 1 ? 'row waits' : 'rows wait'} while an older one is selected`,
+      waiting > 0 &&
+        `${waiting} new ${waiting === 1 ? 'row waits' : 'rows wait'} while an older one is selected`,
     ];
     const message = inert`${hostSettings.recordsCalls() ? present(parts).join(' · ') : off}`;
     if ((view.message ?? '') !== message) view.message = message;
   };
-  // With new first rows, a tree loses its place, and the editor does not report how far it is scrolled.
+  // With new first rows, a tree loses its place, and the editor does not report how far it is
+  // scrolled.
   const hold = (isHeld: boolean): void => {
     rows.hold(isHeld);
     show();
@@ -101,23 +111,31 @@ export function showCalls(
       if (text !== undefined) filterBy(text.trim());
     },
     showCall: ofCall((fact) => execute('vscode.open', pages.of(fact), { preview: true })),
-    tryCallAgain: ofCall((fact) => execute('mcpToolsets.tryTool', fact.toolset, fact.tool, argumentsOf(fact) ?? {})),
+    tryCallAgain: ofCall((fact) =>
+      execute('mcpToolsets.tryTool', fact.toolset, fact.tool, argumentsOf(fact) ?? {}),
+    ),
     copyCallAsCommand: ofCall(async (fact) => {
       const given = argumentsOf(fact);
       await vscode.env.clipboard.writeText(callCommand(fact.tool, given ?? {}, process.platform));
       if (!given) {
-        tell(inert`The command has no arguments, because those of this call are not kept in this window.`);
+        tell(
+          inert`The command has no arguments, because those of this call are not kept in this window.`,
+        );
       }
     }),
     showCallInstance: async (row) => {
       const fact = factOf(row);
       if (fact?.instance === undefined) return;
-      if (slot.engine?.recorder.isOwn(fact)) await execute('mcpToolsets.revealInstance', fact.toolset, fact.instance);
+      if (slot.engine?.recorder.isOwn(fact))
+        await execute('mcpToolsets.revealInstance', fact.toolset, fact.instance);
       else tell(inert`Another program or an earlier window has started this instance.`);
     },
     exportCalls: async () => {
       const lines = jsonLines(rows.found.map(({ fact }) => fact));
-      const uri = await window.showSaveDialog({ title: inert`Export Calls`, filters: { 'JSON Lines': ['jsonl'] } });
+      const uri = await window.showSaveDialog({
+        title: inert`Export Calls`,
+        filters: { 'JSON Lines': ['jsonl'] },
+      });
       if (uri) await makePrivateFile(uri.fsPath, lines);
     },
     clearCalls: async () => {
@@ -125,7 +143,10 @@ export function showCalls(
       if (file === undefined) return;
       const detail = inert`The record is shared by all programs that serve this folder. Exported files stay.`;
       const question = inert`Remove the record of calls of this folder?`;
-      if ((await window.showWarningMessage(question, { modal: true, detail }, 'Clear')) === undefined) return;
+      if (
+        (await window.showWarningMessage(question, { modal: true, detail }, 'Clear')) === undefined
+      )
+        return;
       slot.engine?.recorder.contents.clear();
       await clearCalls(file, clock);
       await following?.readNow();
@@ -161,7 +182,10 @@ export class CallPages extends ReadOnlyDocuments {
   of(fact: CallFact): vscode.Uri {
     const content = this.slot.engine?.recorder.contents.get(fact);
     // The chat shows the last segment of the path, so this is the name of the tool.
-    return this.add(fact.tool.replace(/[^\w-]/g, '_'), callPage(fact, content, this.slot.redact).value);
+    return this.add(
+      fact.tool.replace(/[^\w-]/g, '_'),
+      callPage(fact, content, this.slot.redact).value,
+    );
   }
 }
 
@@ -207,7 +231,9 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
 
   /** True if a person has probably scrolled to the selected row. */
   isOlder({ fact, below }: CallRow): boolean {
-    return below !== undefined || !this.found.slice(0, newest).some((one) => one.fact.id === fact?.id);
+    return (
+      below !== undefined || !this.found.slice(0, newest).some((one) => one.fact.id === fact?.id)
+    );
   }
 
   hold(isHeld: boolean): void {

@@ -1,4 +1,7 @@
-/** Fills the Problems view (E1). Diagnostics link to pages of their codes, because only the Problems view runs commands. */
+/**
+ * Fills the Problems view (E1). Diagnostics link to pages of their codes, because only the Problems
+ * view runs commands.
+ */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/base/groupedBy.js';
@@ -26,7 +29,14 @@ export function showDiagnostics(slot: EngineSlot): vscode.Disposable {
   return vscode.Disposable.from(collection, listening);
 }
 
-function toDiagnostic({ place, message, fix, severity, code, related = [] }: Problem): vscode.Diagnostic {
+function toDiagnostic({
+  place,
+  message,
+  fix,
+  severity,
+  code,
+  related = [],
+}: Problem): vscode.Diagnostic {
   const text = plainText(`${message.trimEnd()}\n${fix}`);
   const diagnostic = new Diagnostic(toRange(place.range), text, severities[severity]);
   diagnostic.source = diagnosticSource;
@@ -61,8 +71,14 @@ export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposabl
       return { title: title.replaceAll('`', ''), name };
     });
     const options = { placeHolder: inert`Choose a page` };
-    const page = await choose(await Promise.all(pages), options, ({ title }) => ({ label: inert`${title}` }));
-    if (page) await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme, path: `/${page.name}` }));
+    const page = await choose(await Promise.all(pages), options, ({ title }) => ({
+      label: inert`${title}`,
+    }));
+    if (page)
+      await vscode.commands.executeCommand(
+        'vscode.open',
+        vscode.Uri.from({ scheme, path: `/${page.name}` }),
+      );
   };
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {

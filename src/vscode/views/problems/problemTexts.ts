@@ -1,4 +1,6 @@
-/** Texts of problems: for the Problems view, and the page of a code. Pure; does not import `vscode`. */
+/**
+ * Texts of problems: for the Problems view, and the page of a code. Pure; does not import `vscode`.
+ */
 import { inertLines, unmarked, type Inert } from '../../../core/base/inert.js';
 
 /** Writes a text of a problem for the Problems view, which shows no Markdown. */
@@ -6,7 +8,9 @@ export function plainText(text: string): Inert {
   return inertLines(unmarked(text));
 }
 
-/** Makes a page of one row of `docs/problems.md`, because the editor opens no preview at an anchor. */
+/**
+ * Makes a page of one row of `docs/problems.md`, because the editor opens no preview at an anchor.
+ */
 export function explanation(problems: string, code: string): string {
   const row = problems.split(/\r?\n/).find((line) => line.startsWith(`| <a id="${code}">`));
   // `\|` is a bar inside a cell.

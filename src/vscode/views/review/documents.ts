@@ -1,4 +1,7 @@
-/** Opens files as documents. The editor reads any path without a bound, also a pipe, so the file is checked first (S2). */
+/**
+ * Opens files as documents. The editor reads any path without a bound, also a pipe, so the file is
+ * checked first (S2).
+ */
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../../core/base/events.js';
@@ -9,7 +12,10 @@ import { toLocation } from '../places.js';
 /** How long the editor may take to notice a change, in milliseconds. */
 const noticeLimitMs = 1_000;
 
-/** Waits until the editor notices a change. If `toEdit`, it shows a late document, so that the editor reads the file. */
+/**
+ * Waits until the editor notices a change. If `toEdit`, it shows a late document, so that the
+ * editor reads the file.
+ */
 export async function openDocument(file: vscode.Uri, toEdit = false): Promise<vscode.TextDocument> {
   if (file.scheme !== 'file') return await vscode.workspace.openTextDocument(file);
   const text = unified(await readTextFile(file.fsPath, largestForeignFile, anyBytes));
@@ -20,9 +26,12 @@ export async function openDocument(file: vscode.Uri, toEdit = false): Promise<vs
     isOther || document.isDirty || document.isClosed || unified(document.getText()) === text;
   const untilRead = async (): Promise<void> => {
     if (isRead()) return;
-    const isNoticed = (change: vscode.TextDocumentChangeEvent): boolean => change.document === document && isRead();
+    const isNoticed = (change: vscode.TextDocumentChangeEvent): boolean =>
+      change.document === document && isRead();
     const limit = AbortSignal.timeout(noticeLimitMs);
-    await nextEvent(vscode.workspace.onDidChangeTextDocument, isNoticed, limit).catch(() => undefined);
+    await nextEvent(vscode.workspace.onDidChangeTextDocument, isNoticed, limit).catch(
+      () => undefined,
+    );
   };
   await untilRead();
   if (!toEdit || isRead()) return document;

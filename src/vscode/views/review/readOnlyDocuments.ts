@@ -1,4 +1,7 @@
-/** A document that cannot be edited. It never changes, because a person may have answered a question about it. */
+/**
+ * A document that cannot be edited. It never changes, because a person may have answered a question
+ * about it.
+ */
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../../core/base/boundedMap.js';
@@ -6,7 +9,9 @@ import { BoundedMap } from '../../../core/base/boundedMap.js';
 interface ReadOnlyDocumentsOptions {
   /** No documents of another kind may have this scheme. */
   readonly scheme: string;
-  /** A document shows this after its text was dropped. Only for a scheme that is registered once. */
+  /**
+   * A document shows this after its text was dropped. Only for a scheme that is registered once.
+   */
   readonly gone?: string;
   /** The most texts that are kept. The oldest are dropped first. */
   readonly most?: number;
@@ -14,7 +19,10 @@ interface ReadOnlyDocumentsOptions {
 
 type NamedText = readonly [name: string, text: string];
 
-/** The editor remembers documents by address, and chats keep addresses of earlier windows. So no address repeats. */
+/**
+ * The editor remembers documents by address, and chats keep addresses of earlier windows. So no
+ * address repeats.
+ */
 const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
@@ -37,7 +45,10 @@ export class ReadOnlyDocuments implements vscode.Disposable {
     return vscode.Uri.from({ scheme: this.options.scheme, path });
   }
 
-  /** Shows two texts as a difference, in place of earlier ones. Resolves to the document of the second one. */
+  /**
+   * Shows two texts as a difference, in place of earlier ones. Resolves to the document of the
+   * second one.
+   */
   async compare(before: NamedText, after: NamedText, title: string): Promise<vscode.Uri> {
     await this.closeTabs();
     const left = this.add(...before);

@@ -1,4 +1,7 @@
-/** Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title answer too. */
+/**
+ * Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title
+ * answer too.
+ */
 import * as vscode from 'vscode';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { commands, tell, window, type InertItem } from '../inertEditor.js';
@@ -32,12 +35,21 @@ export async function agreedInReview<One>(
     : window.showInformationMessage(question, agree, 'Not Now');
   const answer = await answerBeside<string>([shown], asked, agree);
   const items = all.map((one) => ({ ...item(one), one }));
-  const chosen = answer === 'Choose…' ? await window.showQuickPick(items, { canPickMany: true, ...pick }) : undefined;
+  const chosen =
+    answer === 'Choose…'
+      ? await window.showQuickPick(items, { canPickMany: true, ...pick })
+      : undefined;
   if (answer !== undefined) await documents.closeTabs();
   return answer === agree ? all : chosen?.map(({ one }) => one);
 }
 
-async function showReview({ documents, now, before, what, yes }: ReviewQuestion<never>): Promise<vscode.Uri> {
+async function showReview({
+  documents,
+  now,
+  before,
+  what,
+  yes,
+}: ReviewQuestion<never>): Promise<vscode.Uri> {
   const agreed = yes === 'Approve' ? 'approved' : 'accepted';
   const name = `${what}, to be ${agreed}.txt`;
   if (before !== undefined) {
@@ -52,7 +64,10 @@ async function showReview({ documents, now, before, what, yes }: ReviewQuestion<
   return page;
 }
 
-/** @param yes the answer of the only button, or the answers of several by the names of their commands */
+/**
+ * @param yes the answer of the only button, or the answers of several by the names of their
+ * commands
+ */
 export async function answerBeside<Answer extends string>(
   documents: readonly vscode.Uri[],
   asked: Thenable<Answer | undefined>,
@@ -82,7 +97,10 @@ const names = [
   'refuseShown',
 ];
 
-/** Registers the commands of the buttons. The editor takes the label of a button from its command, so each label has one. */
+/**
+ * Registers the commands of the buttons. The editor takes the label of a button from its command,
+ * so each label has one.
+ */
 export function registerReviewAnswers(): vscode.Disposable {
   const answerAs = (name: string) => (shown: unknown) => {
     const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;

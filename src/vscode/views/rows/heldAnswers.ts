@@ -1,4 +1,7 @@
-/** Holds back the first answer to a view, because VS Code 1.139 loses changes before it and shows an outdated answer. */
+/**
+ * Holds back the first answer to a view, because VS Code 1.139 loses changes before it and shows an
+ * outdated answer.
+ */
 export class HeldAnswers<T> {
   private isKnown = false;
   private readonly waiting: ((answer: T) => void)[] = [];
@@ -10,7 +13,9 @@ export class HeldAnswers<T> {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Holds answers back, or gives them. Returns true if an answer was waiting and has been given. */
+  /**
+   * Holds answers back, or gives them. Returns true if an answer was waiting and has been given.
+   */
   become(isKnown: boolean): boolean {
     this.isKnown = isKnown;
     if (!isKnown) return false;

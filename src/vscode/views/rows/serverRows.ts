@@ -1,14 +1,29 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
 import { changePhrase, type ChangedOffer } from '../../../core/approval/offerPrints.js';
-import { code, formatted, markdownList, unmarked, type Markdown } from '../../../core/base/inert.js';
+import {
+  code,
+  formatted,
+  markdownList,
+  unmarked,
+  type Markdown,
+} from '../../../core/base/inert.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { clipped, firstLine } from '../../../core/base/text.js';
 import { shortfallsOf } from '../../../core/reconcile/shortfall.js';
-import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../../core/reconcile/status.js';
+import type {
+  InstanceStatus,
+  ServerState,
+  ServerStatus,
+  StatusSnapshot,
+} from '../../../core/reconcile/status.js';
 import type { ExcludedTool, ServedTool, Toolset } from '../../../core/tools/catalogue.js';
-import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../../core/tools/exclusion.js';
+import {
+  editorRefusalPhrase,
+  exclusionPhrase,
+  exclusionRemedy,
+} from '../../../core/tools/exclusion.js';
 import { isValidName } from '../../../core/tools/names.js';
 import { estimatedTokens, estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
@@ -39,7 +54,10 @@ import {
 import { group, row, type TreeNode, type TreeOptions, uniqueIds, warningIcon } from './treeNode.js';
 
 export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonly TreeNode[] {
-  const options = { ...given, severalFiles: new Set(snapshot.servers.map(({ source }) => source)).size > 1 };
+  const options = {
+    ...given,
+    severalFiles: new Set(snapshot.servers.map(({ source }) => source)).size > 1,
+  };
   const unique = uniqueIds();
   const problems = groupedBy(snapshot.problems, ({ server }) => server);
   const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
@@ -49,10 +67,17 @@ export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonl
   const servers = shown.map((server) =>
     serverNode(unique(`${server.source}#${server.id}`), server, ofServer(server.id), options),
   );
-  return snapshot.builtIn && !options.onlyWithProblems ? [...servers, builtInNode(snapshot.builtIn)] : servers;
+  return snapshot.builtIn && !options.onlyWithProblems
+    ? [...servers, builtInNode(snapshot.builtIn)]
+    : servers;
 }
 
-function serverNode(id: string, server: ServerStatus, problems: readonly Problem[], options: TreeOptions): TreeNode {
+function serverNode(
+  id: string,
+  server: ServerStatus,
+  problems: readonly Problem[],
+  options: TreeOptions,
+): TreeNode {
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, problems),
@@ -93,7 +118,12 @@ function serverNode(id: string, server: ServerStatus, problems: readonly Problem
       hasSecret && 'secret',
       kind === 'disabled' ? 'disabled' : 'enabled',
     ]).join(' '),
-    initially: kind === 'pending' || kind === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
+    initially:
+      kind === 'pending' || kind === 'failed'
+        ? 'expanded'
+        : children.length > 0
+          ? 'collapsed'
+          : 'leaf',
     place: server.place,
     name: server.id,
     children,
@@ -131,7 +161,8 @@ function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
 function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
   const { state, previous, serverInfo, rememberedAt, trulyStateless } = server;
   const leases = server.instances.filter(({ use }) => use.kind === 'leased').length;
-  const since = 'since' in state && state.kind !== 'remembered' ? ` since ${timeOf(state.since, now)}` : '';
+  const since =
+    'since' in state && state.kind !== 'remembered' ? ` since ${timeOf(state.since, now)}` : '';
   const kinds = present([
     server.transport && code(server.transport),
     serverInfo && formatted`${serverInfo.name} ${serverInfo.version}`,
@@ -166,11 +197,24 @@ function launchNodes(parent: string, { id: server, approval, place }: ServerStat
   const lines = launchLines(approval.launch).map((line) => formatted`${line}`);
   const spoken = [`waits for approval: ${label}`];
   return [
-    row({ id: `${parent}/launch`, kind: 'launch', server, label, spoken, lines, icon: { id: 'terminal' }, place }),
+    row({
+      id: `${parent}/launch`,
+      kind: 'launch',
+      server,
+      label,
+      spoken,
+      lines,
+      icon: { id: 'terminal' },
+      place,
+    }),
   ];
 }
 
-function problemNodes(parent: string, server: ServerStatus, problems: readonly Problem[]): TreeNode[] {
+function problemNodes(
+  parent: string,
+  server: ServerStatus,
+  problems: readonly Problem[],
+): TreeNode[] {
   const unique = uniqueIds();
   return problems
     .filter((problem) => problem.place.file === server.source && needsAttention(problem))
@@ -235,17 +279,27 @@ function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
   });
 }
 
-function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: TreeOptions): TreeNode[] {
+function instanceNodes(
+  parent: string,
+  server: ServerStatus,
+  { now, titleOf }: TreeOptions,
+): TreeNode[] {
   return server.instances.map((instance) => {
     const { use, startedAt, lastCallAt, lastTool, pid, folder } = instance;
     const phrase = instancePhrase(use);
     const conversation = use.kind === 'leased' ? use.conversation : undefined;
-    const { text: title, chat } = (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
+    const { text: title, chat } =
+      (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
     const called = conversation === undefined || lastTool === undefined ? [] : [lastTool];
     const age = `${durationPhrase(now - startedAt)} old`;
     const words = [...(title === undefined ? [] : called), activity(instance, now), age];
     const label = instanceLabel(instance, title, now);
-    const head = { id: `${parent}/instance/${instance.id}`, kind: 'instance', server: server.id, label } as const;
+    const head = {
+      id: `${parent}/instance/${instance.id}`,
+      kind: 'instance',
+      server: server.id,
+      label,
+    } as const;
     return row({
       ...head,
       words,
@@ -268,7 +322,8 @@ function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: T
 }
 
 function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
-  if (callsInFlight > 0) return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
+  if (callsInFlight > 0)
+    return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
   return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
 }
 
@@ -280,21 +335,41 @@ function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
   const published = server.tools.map((tool) => {
     const node = toolNode(parent, server.id, tool, changed.get(tool.original));
-    return server.origin === 'mcprc' ? node : { ...node, ticked: true, context: `${node.context} ticked` };
+    return server.origin === 'mcprc'
+      ? node
+      : { ...node, ticked: true, context: `${node.context} ticked` };
   });
   const unticked = server.excluded.filter(hasTick).map((tool) => {
     const node = excludedNode(parent, server.id, tool);
-    return { ...node, id: `${parent}/tool/${tool.original}`, ticked: false, context: `${node.context} unticked` };
+    return {
+      ...node,
+      id: `${parent}/tool/${tool.original}`,
+      ticked: false,
+      context: `${node.context} unticked`,
+    };
   });
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedOffer): TreeNode {
+function toolNode(
+  parent: string,
+  server: string,
+  tool: ServedTool,
+  changed?: ChangedOffer,
+): TreeNode {
   const { original, published } = tool;
-  const { annotations, title = annotations?.title ?? '', description = '', inputSchema } = tool.tool;
+  const {
+    annotations,
+    title = annotations?.title ?? '',
+    description = '',
+    inputSchema,
+  } = tool.tool;
   const refusal = editorRefusalPhrase(tool);
   const required = new Set(inputSchema.required ?? []);
-  const takes = Object.keys(inputSchema.properties ?? {}).map((name) => ({ name, required: required.has(name) }));
+  const takes = Object.keys(inputSchema.properties ?? {}).map((name) => ({
+    name,
+    required: required.has(name),
+  }));
   const facts = [
     changed && changePhrase(changed.parts),
     refusal !== undefined && 'not in the editor',
@@ -302,7 +377,13 @@ function toolNode(parent: string, server: string, tool: ServedTool, changed?: Ch
     tool.override && 'overridden',
   ];
   const about = clipped(firstLine(description), longestAbout);
-  const head = { id: `${parent}/tool/${original}`, kind: 'tool', server, label: published, name: published } as const;
+  const head = {
+    id: `${parent}/tool/${original}`,
+    kind: 'tool',
+    server,
+    label: published,
+    name: published,
+  } as const;
   return row({
     ...head,
     words: [...facts, about !== '' && about],
@@ -337,9 +418,18 @@ function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   });
 }
 
-function excludedNode(parent: string, server: string, { original, reason }: ExcludedTool): TreeNode {
+function excludedNode(
+  parent: string,
+  server: string,
+  { original, reason }: ExcludedTool,
+): TreeNode {
   const phrase = exclusionPhrase(reason);
-  const head = { id: `${parent}/excluded/${original}`, kind: 'excluded', server, label: original } as const;
+  const head = {
+    id: `${parent}/excluded/${original}`,
+    kind: 'excluded',
+    server,
+    label: original,
+  } as const;
   return row({
     ...head,
     words: [phrase],
@@ -364,7 +454,12 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
     const changed = changes.get(original);
     const difference = changed && changePhrase(changed.parts);
     const isRenamed = original !== published;
-    const head = { id: `${parent}/prompt/${published}`, kind: 'prompt', server: server.id, label: published } as const;
+    const head = {
+      id: `${parent}/prompt/${published}`,
+      kind: 'prompt',
+      server: server.id,
+      label: published,
+    } as const;
     return row({
       ...head,
       words: [isRenamed && original, difference],
@@ -383,7 +478,10 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
   });
 }
 
-export function changedNodes(parent: string, { id: server, changedOffers }: ServerStatus): TreeNode[] {
+export function changedNodes(
+  parent: string,
+  { id: server, changedOffers }: ServerStatus,
+): TreeNode[] {
   return changedOffers.flatMap((changed) => {
     const { kind, original, parts, held } = changed;
     const isNamed = kind !== 'instructions';
@@ -403,7 +501,11 @@ export function resourceNodes(parent: string, server: ServerStatus): TreeNode[] 
   const unique = uniqueIds();
   const all = [
     ...resources.resources.map((one) => ({ ...one, address: one.uri, word: 'resource' })),
-    ...resources.templates.map((one) => ({ ...one, address: one.uriTemplate, word: 'resource template' })),
+    ...resources.templates.map((one) => ({
+      ...one,
+      address: one.uriTemplate,
+      word: 'resource template',
+    })),
   ];
   const changes = changesOf(server, 'resource');
   return all.map(({ name, title, description = '', mimeType, address, word }) => {
@@ -418,7 +520,12 @@ export function resourceNodes(parent: string, server: ServerStatus): TreeNode[] 
       label,
       words: [address, difference],
       spoken: [label, word, address, difference],
-      lines: [formatted`**${label}**`, formatted`${description}`, formatted`${kind}`, changeLine(changed)],
+      lines: [
+        formatted`**${label}**`,
+        formatted`${description}`,
+        formatted`${kind}`,
+        changeLine(changed),
+      ],
       icon: { id: word === 'resource' ? 'file' : 'symbol-file' },
       name: address,
       changed,
@@ -426,7 +533,10 @@ export function resourceNodes(parent: string, server: ServerStatus): TreeNode[] 
   });
 }
 
-function changesOf({ changedOffers }: ServerStatus, kind: ChangedOffer['kind']): Map<string, ChangedOffer> {
+function changesOf(
+  { changedOffers }: ServerStatus,
+  kind: ChangedOffer['kind'],
+): Map<string, ChangedOffer> {
   return new Map(changedOffers.flatMap((one) => (one.kind === kind ? [[one.original, one]] : [])));
 }
 
@@ -441,7 +551,9 @@ function originLine(original: string, published: string): Markdown | false {
   return original !== published && formatted`The server calls it ${code(original)}.`;
 }
 
-function argumentLine(takes: readonly { readonly name: string; readonly required?: boolean | undefined }[]): Markdown {
+function argumentLine(
+  takes: readonly { readonly name: string; readonly required?: boolean | undefined }[],
+): Markdown {
   if (takes.length === 0) return formatted`Takes no arguments.`;
   return formatted`Takes ${takes.map(({ name, required }) => (required ? name : `[${name}]`)).join(', ')}`;
 }

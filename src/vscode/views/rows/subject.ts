@@ -2,7 +2,10 @@ import type { OfferName } from '../../../core/approval/offerPrints.js';
 import { asFields, isObject } from '../../../core/base/isObject.js';
 import type { TreeNode } from './treeNode.js';
 
-/** A row or the id of a server. Another extension may run a command with any argument, so the rest counts as undefined. */
+/**
+ * A row or the id of a server. Another extension may run a command with any argument, so the rest
+ * counts as undefined.
+ */
 export type Subject = unknown;
 
 const texts = ['server', 'name', 'conversation', 'original', 'published'] as const;
@@ -22,7 +25,9 @@ export function nodeOf(subject: Subject): SubjectNode | undefined {
   if (!isObject(node)) return undefined;
   const { kind, ticked, changed } = node;
   return {
-    ...Object.fromEntries(texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : []))),
+    ...Object.fromEntries(
+      texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : [])),
+    ),
     ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
     ...(typeof ticked === 'boolean' && { ticked }),
     ...(isObject(changed) && { changed }),

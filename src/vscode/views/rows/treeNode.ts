@@ -7,7 +7,15 @@ import { rowTexts, type RowTexts } from '../phrases.js';
 import type { ViewIcon } from '../serverStates.js';
 import type { ShownRow } from '../trees.js';
 
-type NodeKind = Offered | 'server' | 'launch' | 'problem' | 'group' | 'instance' | 'shadowed' | 'builtIn';
+type NodeKind =
+  | Offered
+  | 'server'
+  | 'launch'
+  | 'problem'
+  | 'group'
+  | 'instance'
+  | 'shadowed'
+  | 'builtIn';
 type Offered = 'tool' | 'excluded' | 'prompt' | 'instructions' | 'resource';
 
 export interface TreeNode extends ShownRow {
@@ -46,7 +54,10 @@ type RowParts = Omit<TreeNode, keyof RowTexts | 'description' | 'tooltip' | Usua
   Partial<Pick<TreeNode, Usual>> &
   RowTexts & { readonly changed?: OfferName | undefined };
 
-/** By default, a row has no rows below it, and its kind is its context. A changed offer looks like a warning. */
+/**
+ * By default, a row has no rows below it, and its kind is its context. A changed offer looks like a
+ * warning.
+ */
 export function row({ label, words, spoken, lines, changed, ...rest }: RowParts): TreeNode {
   return {
     context: changed ? `${rest.kind} changed` : rest.kind,
@@ -58,15 +69,33 @@ export function row({ label, words, spoken, lines, changed, ...rest }: RowParts)
   };
 }
 
-export function group(parent: string, server: string, label: string, key: string, children: TreeNode[]): TreeNode[] {
+export function group(
+  parent: string,
+  server: string,
+  label: string,
+  key: string,
+  children: TreeNode[],
+): TreeNode[] {
   const words = [`${children.length}`];
   const icon = { id: groupIcons[key] ?? 'server-process' };
   const texts = { label, words, spoken: [label, ...words], context: `group ${key}` };
-  const node = row({ id: `${parent}/${key}`, kind: 'group', server, ...texts, icon, initially: 'collapsed', children });
+  const node = row({
+    id: `${parent}/${key}`,
+    kind: 'group',
+    server,
+    ...texts,
+    icon,
+    initially: 'collapsed',
+    children,
+  });
   return children.length === 0 ? [] : [node];
 }
 
-const groupIcons: Readonly<Record<string, string>> = { excluded: 'filter', prompts: 'comment', resources: 'files' };
+const groupIcons: Readonly<Record<string, string>> = {
+  excluded: 'filter',
+  prompts: 'comment',
+  resources: 'files',
+};
 
 /** Makes ids unique, because the editor refuses a tree with two equal ids. */
 export function uniqueIds(): (id: string) => string {
@@ -79,11 +108,16 @@ export function uniqueIds(): (id: string) => string {
 }
 
 /** Returns the topmost changed rows (E3), or undefined if rows were added, removed or moved. */
-export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
-  if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
+export function changedRows(
+  before: readonly TreeNode[],
+  after: readonly TreeNode[],
+): readonly TreeNode[] | undefined {
+  if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id))
+    return undefined;
   return after.flatMap((node, index) => {
     const earlier = before[index];
-    if (!earlier || !isDeepStrictEqual({ ...earlier, children: [] }, { ...node, children: [] })) return [node];
+    if (!earlier || !isDeepStrictEqual({ ...earlier, children: [] }, { ...node, children: [] }))
+      return [node];
     return changedRows(earlier.children, node.children) ?? [node];
   });
 }

@@ -1,4 +1,7 @@
-/** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
+/**
+ * Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and
+ * folding.
+ */
 import * as vscode from 'vscode';
 import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
@@ -55,7 +58,8 @@ export function showTree(
     slot.onDidChange((state) => {
       rows.show(state);
       const badge = badgeOf(state.snapshot);
-      if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
+      if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip)
+        view.badge = badge;
       const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
       const { servers } = state.snapshot;
@@ -98,7 +102,9 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
     // Without a redraw, rows change too, because a person may unfold them later.
-    this.rows = new Map(allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]));
+    this.rows = new Map(
+      allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]),
+    );
     if (this.top.become(phase !== 'reading')) return;
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
@@ -110,7 +116,9 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   }
 
   getParent({ node: { id } }: Row): Row | undefined {
-    const parent = allOf(this.servers).find(({ children }) => children.some((child) => child.id === id));
+    const parent = allOf(this.servers).find(({ children }) =>
+      children.some((child) => child.id === id),
+    );
     return parent && this.rowOf(parent);
   }
 
@@ -148,14 +156,22 @@ const foldings = {
   expanded: vscode.TreeItemCollapsibleState.Expanded,
 };
 
-const ticks = { true: vscode.TreeItemCheckboxState.Checked, false: vscode.TreeItemCheckboxState.Unchecked };
+const ticks = {
+  true: vscode.TreeItemCheckboxState.Checked,
+  false: vscode.TreeItemCheckboxState.Unchecked,
+};
 
 function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
   if (kind === 'problem' && place) {
     const { uri, range } = toLocation(place);
-    return { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
+    return {
+      command: 'vscode.open',
+      title: 'Go to Problem',
+      arguments: [uri, { selection: range }],
+    };
   }
-  if (kind === 'tool') return { command: 'mcpToolsets.tryTool', title: 'Try Tool', arguments: [server, name] };
+  if (kind === 'tool')
+    return { command: 'mcpToolsets.tryTool', title: 'Try Tool', arguments: [server, name] };
   if (chat === undefined) return undefined;
   const path = `/${Buffer.from(chat).toString('base64')}`;
   const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });

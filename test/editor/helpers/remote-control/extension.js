@@ -20,7 +20,8 @@ export function deactivate() {
 }
 
 async function askForWork() {
-  const target = (vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri)?.fsPath ?? '';
+  const target =
+    (vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri)?.fsPath ?? '';
   while (!ended.signal.aborted) {
     try {
       const work = await post('host/work', { hostId, pid: process.pid, target });
@@ -45,13 +46,19 @@ async function perform({ id, source, argument }) {
 
 function post(path, message) {
   return new Promise((done, failed) => {
-    const request = http.request(`${bridge}/${path}`, { method: 'POST', signal: ended.signal }, (response) => {
-      let body = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk) => (body += chunk));
-      response.on('error', failed);
-      response.on('end', () => (response.statusCode === 200 ? done(JSON.parse(body)) : failed(new Error(body))));
-    });
+    const request = http.request(
+      `${bridge}/${path}`,
+      { method: 'POST', signal: ended.signal },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk) => (body += chunk));
+        response.on('error', failed);
+        response.on('end', () =>
+          response.statusCode === 200 ? done(JSON.parse(body)) : failed(new Error(body)),
+        );
+      },
+    );
     request.on('error', failed);
     request.end(JSON.stringify(message));
   });

@@ -41,23 +41,34 @@ export function activate(context) {
     vscode.lm.registerLanguageModelChatProvider('scripted', provider),
     vscode.lm.registerLanguageModelChatProvider('scripted-gemini', {
       ...provider,
-      provideLanguageModelChatInformation: () => (gemini ? [{ ...model, id: 'scripted-gemini-1' }] : []),
+      provideLanguageModelChatInformation: () =>
+        gemini ? [{ ...model, id: 'scripted-gemini-1' }] : [],
     }),
     vscode.commands.registerCommand('scriptedModel.lastRequests', () => requests),
     vscode.commands.registerCommand('scriptedModel.forget', () => void requests.splice(0)),
-    vscode.commands.registerCommand('scriptedModel.failures', (list) => void (failures = [...list])),
+    vscode.commands.registerCommand(
+      'scriptedModel.failures',
+      (list) => void (failures = [...list]),
+    ),
     vscode.commands.registerCommand('scriptedModel.hold', () => void (holding = true)),
-    vscode.commands.registerCommand('scriptedModel.be', ({ maxInputTokens, gemini: too, ...capabilities }) => {
-      gemini = too === true;
-      model.maxInputTokens = maxInputTokens ?? 200_000;
-      model.capabilities = { toolCalling: true, imageInput: true, ...capabilities };
-      changed.fire();
-    }),
+    vscode.commands.registerCommand(
+      'scriptedModel.be',
+      ({ maxInputTokens, gemini: too, ...capabilities }) => {
+        gemini = too === true;
+        model.maxInputTokens = maxInputTokens ?? 200_000;
+        model.capabilities = { toolCalling: true, imageInput: true, ...capabilities };
+        changed.fire();
+      },
+    ),
   );
 }
 
 async function respond(_model, messages, options, progress, token) {
-  const tools = (options.tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const tools = (options.tools ?? []).map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
   requests.push({ messages: messages.map(readable), tools });
   if (tools.length > 0 && holding) {
     holding = false;
@@ -65,8 +76,11 @@ async function respond(_model, messages, options, progress, token) {
     return new Promise((resolve) => token.onCancellationRequested(resolve));
   }
   if (tools.length > 0 && failures.length > 0) fail(failures.shift(), progress);
-  const question = messages.findLastIndex((message) => isUser(message) && textOf(message.content).includes('CALL '));
-  if (question < 0 || tools.length === 0) return progress.report(new vscode.LanguageModelTextPart('OK'));
+  const question = messages.findLastIndex(
+    (message) => isUser(message) && textOf(message.content).includes('CALL '),
+  );
+  if (question < 0 || tools.length === 0)
+    return progress.report(new vscode.LanguageModelTextPart('OK'));
 
   const after = messages.slice(question + 1);
   const calls = after.flatMap((message) => partsOf(message, vscode.LanguageModelToolCallPart));
@@ -93,14 +107,17 @@ async function respond(_model, messages, options, progress, token) {
     return `RESULT ${name}: ${textOf(content)}`;
   });
   const words = wordsIn(textOf(messages[question].content), lines.join('\n'));
-  if (words === undefined) return progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
-  for (const piece of words.match(/[^]{1,7}/g) ?? []) progress.report(new vscode.LanguageModelTextPart(piece));
+  if (words === undefined)
+    return progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
+  for (const piece of words.match(/[^]{1,7}/g) ?? [])
+    progress.report(new vscode.LanguageModelTextPart(piece));
 }
 
 function wordsIn(question, results) {
   const at = question.indexOf('SAY {');
   if (at < 0) return undefined;
-  const file = [...results.matchAll(/(?:Saved as|All of it is in) ([^\]\n]+)\]/g)].at(-1)?.[1] ?? 'no file';
+  const file =
+    [...results.matchAll(/(?:Saved as|All of it is in) ([^\]\n]+)\]/g)].at(-1)?.[1] ?? 'no file';
   return jsonAt(question, at + 'SAY '.length).text.replaceAll('FILE', file);
 }
 
@@ -145,7 +162,8 @@ function textOf(content) {
 
 function partText(part) {
   if (part instanceof vscode.LanguageModelTextPart) return part.value;
-  if (part instanceof vscode.LanguageModelDataPart) return `[${part.mimeType}, ${part.data.length} bytes]`;
+  if (part instanceof vscode.LanguageModelDataPart)
+    return `[${part.mimeType}, ${part.data.length} bytes]`;
   if (part instanceof vscode.LanguageModelPromptTsxPart) return JSON.stringify(part.value);
   return '';
 }
@@ -155,11 +173,13 @@ function readable({ role, content }) {
   return {
     role: isUser({ role }) ? 'user' : 'assistant',
     text: textOf(content),
-    calls: partsOf({ content }, vscode.LanguageModelToolCallPart).map(({ callId, name, input }) => ({
-      callId,
-      name,
-      input,
-    })),
+    calls: partsOf({ content }, vscode.LanguageModelToolCallPart).map(
+      ({ callId, name, input }) => ({
+        callId,
+        name,
+        input,
+      }),
+    ),
     results: partsOf({ content }, vscode.LanguageModelToolResultPart).map((result) => ({
       callId: result.callId,
       text: textOf(result.content),

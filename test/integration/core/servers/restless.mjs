@@ -1,6 +1,7 @@
 /**
- * Trait: its tools change during a list. Each of the first `--times` lists lacks one tool. `list_changed` announces
- * this tool right before the list's answer: tool_1, then tool_2, and so on.
+ * Trait: its tools change during a list. Each of the first `--times` lists lacks one tool.
+ * `list_changed` announces this tool right before the list's answer: tool_1, then tool_2, and so
+ * on.
  *
  *   node restless.mjs [--times N]      default 10
  */

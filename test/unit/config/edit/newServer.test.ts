@@ -28,7 +28,8 @@ describe('a new server, step by step', () => {
     });
 
     it('a program with arguments differs from a path with spaces', () => {
-      for (const line of ['npx -y foo', ' node  server.js', 'npx "x', 'uvx a b']) assert.ok(hasArguments(line), line);
+      for (const line of ['npx -y foo', ' node  server.js', 'npx "x', 'uvx a b'])
+        assert.ok(hasArguments(line), line);
       for (const line of [
         'npx',
         ' npx ',
@@ -43,14 +44,21 @@ describe('a new server, step by step', () => {
   });
 
   it('each step names its mistake', () => {
-    for (const fault of [validateCommand(''), validateCommand('a "b'), validateCommand('https://x')]) assert.ok(fault);
-    for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x']) assert.ok(validateUrl(text), text);
+    for (const fault of [
+      validateCommand(''),
+      validateCommand('a "b'),
+      validateCommand('https://x'),
+    ])
+      assert.ok(fault);
+    for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x'])
+      assert.ok(validateUrl(text), text);
     for (const text of ['', 'Two Words', '@a', '../x']) assert.ok(validatePackage(text), text);
     for (const id of ['', 'a b', 'mcp_admin', 'taken', 'x'.repeat(65)])
       assert.ok(validateId(id, new Set(['taken'])), id);
     assert.equal(validateCommand('npx -y x'), undefined);
     assert.equal(validateUrl('http://127.0.0.1:3000/mcp'), undefined);
-    for (const text of ['x', '@a/b', '@a/b@latest', 'x@1.2.3']) assert.equal(validatePackage(text), undefined, text);
+    for (const text of ['x', '@a/b', '@a/b@latest', 'x@1.2.3'])
+      assert.equal(validatePackage(text), undefined, text);
   });
 
   for (const [kind, text, id] of [
@@ -65,6 +73,7 @@ describe('a new server, step by step', () => {
     ['package', 'mcp', 'server'],
     ['package', 'taken', 'taken-2'],
   ] as const) {
-    it(`the suggested id for ${text} is ${id}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
+    it(`the suggested id for ${text} is ${id}`, () =>
+      assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
   }
 });

@@ -17,7 +17,11 @@ describe('a tool more in the blacklist (E1)', () => {
       'version: 1\nservers:\n  a: { transport: stdio, command: npx }\n',
       "version: 1\nservers:\n  a: { tools: { blacklist: ['odd tool'] }, transport: stdio, command: npx }\n",
     ],
-    ['an empty filter', `${head}    tools: # none\n`, `${head}    tools: { blacklist: ['odd tool'] } # none\n`],
+    [
+      'an empty filter',
+      `${head}    tools: # none\n`,
+      `${head}    tools: { blacklist: ['odd tool'] } # none\n`,
+    ],
     [
       'a list in flow style',
       `${head}    tools: { blacklist: ['x_*'] } # c\n`,
@@ -35,7 +39,10 @@ describe('a tool more in the blacklist (E1)', () => {
     ],
   ] as const) {
     it(what, () =>
-      assert.equal(after(text)?.replaceAll("'odd tool'", 'odd tool'), expected.replaceAll("'odd tool'", 'odd tool')),
+      assert.equal(
+        after(text)?.replaceAll("'odd tool'", 'odd tool'),
+        expected.replaceAll("'odd tool'", 'odd tool'),
+      ),
     );
   }
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { addPrefix, insertVersion, setEnabled, setServerKey } from '../../../../src/core/config/edit/serverEdits.js';
+import {
+  addPrefix,
+  insertVersion,
+  setEnabled,
+  setServerKey,
+} from '../../../../src/core/config/edit/serverEdits.js';
 import { EditNodes } from '../../../../src/core/yaml/editNodes.js';
 import { applyEdits } from '../../../../src/core/yaml/edits.js';
 import { assertMinimal, check, file, modelOf, textOf } from '../../yaml/editCases.js';

@@ -25,7 +25,13 @@ describe('secrets of a launch', () => {
       ['A', literal('written out')],
       ['B', host],
     ]);
-    const found = secretsOf({ transport: 'stdio', command: 'c', args: [literal('shown')], cwd: '/', env });
+    const found = secretsOf({
+      transport: 'stdio',
+      command: 'c',
+      args: [literal('shown')],
+      cwd: '/',
+      env,
+    });
     assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
   });
 
@@ -44,7 +50,9 @@ describe('secrets of a launch', () => {
     assert.deepEqual(found, ['--token=in-argument;', 'in-argument']);
     const ofAddress = (url: Reference): string[] =>
       secretsOf({ transport: 'streamable_http', url, headers: new Map(), sessionId: '' });
-    assert.ok(ofAddress(reference('https://example.com/', 'in-address', '/mcp')).includes('in-address'));
+    assert.ok(
+      ofAddress(reference('https://example.com/', 'in-address', '/mcp')).includes('in-address'),
+    );
     // Failures name the address as it is connected to.
     const written = ofAddress(reference('https://example.com/v/', 'in "address"/é', '/mcp'));
     assert.ok(written.includes('in%20%22address%22/%C3%A9'), written.join());
@@ -68,14 +76,25 @@ describe('secrets of a launch', () => {
         'X-Mode': literal('ci'),
       }),
     );
-    for (const secret of ['Bearer abc-def', 'abc-def', 'ghi-jkl', 'user:pass:word', 'pass:word', 'first=1', 'second']) {
+    for (const secret of [
+      'Bearer abc-def',
+      'abc-def',
+      'ghi-jkl',
+      'user:pass:word',
+      'pass:word',
+      'first=1',
+      'second',
+    ]) {
       assert.ok(found.includes(secret), secret);
     }
   });
 
   it('the secrets of a launch include the password, the secret parameters and the session of its address', () => {
-    const found = secretsOf(http('https://user:p%40ss@example.com/mcp?api_key=k1&mode=plain&Token=t1', {}, 's1'));
-    for (const secret of ['p@ss', 'p%40ss', 'k1', 't1', 's1']) assert.ok(found.includes(secret), secret);
+    const found = secretsOf(
+      http('https://user:p%40ss@example.com/mcp?api_key=k1&mode=plain&Token=t1', {}, 's1'),
+    );
+    for (const secret of ['p@ss', 'p%40ss', 'k1', 't1', 's1'])
+      assert.ok(found.includes(secret), secret);
     assert.ok(!found.includes('plain') && !found.includes('user'));
     assert.deepEqual(secretsOf(http('not an address')), ['']);
   });

@@ -22,10 +22,16 @@ describe('config files: one golden file a rule (C1 to C4)', () => {
   }
 
   it('every problem of one config file has a case', () => {
-    // Codes with tests elsewhere: one for reading the disk, one for another form, one for two files (sources.test.ts),
-    // and two for hundreds of entries (parse.test.ts).
+    // Codes with tests elsewhere: one for reading the disk, one for another form, one for two files
+    // (sources.test.ts), and two for hundreds of entries (parse.test.ts).
     const elsewhere = [
-      ...['file-unreadable', 'json-syntax', 'id-in-other-folder', 'problems-left-out', 'too-many-servers'],
+      ...[
+        'file-unreadable',
+        'json-syntax',
+        'id-in-other-folder',
+        'problems-left-out',
+        'too-many-servers',
+      ],
     ];
     const last = problemCodes.indexOf('id-in-other-folder');
     const ofOneFile = problemCodes.slice(0, last).filter((code) => !elsewhere.includes(code));

@@ -9,10 +9,16 @@ import { configDeps, parse, wholeFormat } from '../fixtures.js';
 function assertSound(parsed: ParsedSource, text: string): void {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   const within = ({ start, end }: Range): void => {
-    assert.ok(start.line < end.line || (start.line === end.line && start.character <= end.character), 'not backwards');
+    assert.ok(
+      start.line < end.line || (start.line === end.line && start.character <= end.character),
+      'not backwards',
+    );
     for (const { line, character } of [start, end]) {
       assert.ok(line >= 0 && line < lines.length, `line ${line} of ${lines.length}`);
-      assert.ok(character >= 0 && character <= (lines[line]?.length ?? 0), `character ${character} of line ${line}`);
+      assert.ok(
+        character >= 0 && character <= (lines[line]?.length ?? 0),
+        `character ${character} of line ${line}`,
+      );
     }
   };
   const check = (place: Place): void => within(place.range);
@@ -33,10 +39,20 @@ function assertSound(parsed: ParsedSource, text: string): void {
     seen.add(server.id);
     const blamed = errors.some((problem) => problem.server === server.id);
     const isWrong = server.kind === 'invalid' && server.enabled;
-    assert.equal(blamed, isWrong, 'invalid entries that are to start have an error, all others have none');
+    assert.equal(
+      blamed,
+      isWrong,
+      'invalid entries that are to start have an error, all others have none',
+    );
     const places = server.kind === 'valid' ? server.definition.places : server.places;
     check(places.key);
-    for (const path of [[], ['env', 'A'], ['args', 0], ['tools', 'whitelist', 0], ['transform', 1, 'prefix', 'add']]) {
+    for (const path of [
+      [],
+      ['env', 'A'],
+      ['args', 0],
+      ['tools', 'whitelist', 0],
+      ['transform', 1, 'prefix', 'add'],
+    ]) {
       check(places.value(path));
       check(places.keyAt(path));
     }
@@ -53,7 +69,9 @@ const scraps = [
 
 describe('any text (C4, S2)', () => {
   it('any text is parsed without a throw, with places inside it', () => {
-    const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), { maxLength: 40 });
+    const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), {
+      maxLength: 40,
+    });
     fc.assert(
       fc.property(texts, (parts) => assertSound(parse(parts.join('')), parts.join(''))),
       { numRuns: 600 },
@@ -70,7 +88,8 @@ describe('any text (C4, S2)', () => {
     fc.assert(
       fc.property(texts, ([slips, lineBreak]) => {
         let text = wholeFormat;
-        for (const { at, drop, insert } of slips) text = text.slice(0, at) + insert + text.slice(at + drop);
+        for (const { at, drop, insert } of slips)
+          text = text.slice(0, at) + insert + text.slice(at + drop);
         text = text.replaceAll('\n', lineBreak);
         assertSound(parse(text), text);
       }),
@@ -122,7 +141,10 @@ describe('any text (C4, S2)', () => {
     ['nested maps', `version: 1\nx: ${'{a: '.repeat(2_000)}`],
     ['nested merges', `version: 1\nservers: { a: ${'{<<: '.repeat(60)}{}${'}'.repeat(60)} }`],
     ['long lines', `version: 1\nservers:\n  a: ${'x'.repeat(1_000_000)}`],
-    ['many unknown keys', `version: 1\n${Array.from({ length: 2_000 }, (_, index) => `k${index}: 1\n`).join('')}`],
+    [
+      'many unknown keys',
+      `version: 1\n${Array.from({ length: 2_000 }, (_, index) => `k${index}: 1\n`).join('')}`,
+    ],
     [
       'many servers',
       `version: 1\nservers:\n${Array.from({ length: 1_000 }, (_, index) => `  k${index}: {}\n`).join('')}`,
@@ -165,13 +187,20 @@ describe('any text (C4, S2)', () => {
 
   it('a file with too large an expansion of aliases is refused', () => {
     const servers = (count: number): string =>
-      Array.from({ length: count }, (_, index) => `  s${index}: { transport: stdio, command: x, args: *a }\n`).join('');
-    const text = (count: number): string => `version: 1\nx-args: &a [${'a,'.repeat(999)}]\nservers:\n${servers(count)}`;
+      Array.from(
+        { length: count },
+        (_, index) => `  s${index}: { transport: stdio, command: x, args: *a }\n`,
+      ).join('');
+    const text = (count: number): string =>
+      `version: 1\nx-args: &a [${'a,'.repeat(999)}]\nservers:\n${servers(count)}`;
     assert.equal(parse(text(100)).kind, 'accepted');
     const parsed = parse(text(101));
     assertSound(parsed, text(101));
     assert.equal(parsed.kind, 'refused');
-    assert.match(parsed.problems[0]?.message ?? '', /^The aliases .* more than 100,000 keys and values together\.$/);
+    assert.match(
+      parsed.problems[0]?.message ?? '',
+      /^The aliases .* more than 100,000 keys and values together\.$/,
+    );
   });
 
   it('of more than 500 servers, the first 500 are read and a problem names the next one (S2)', () => {
@@ -182,10 +211,18 @@ describe('any text (C4, S2)', () => {
     assert.ok(parsed.kind === 'accepted');
     assert.equal(parsed.servers.length, 500);
     const [problem, ...others] = parsed.problems;
-    assert.deepEqual([problem?.code, problem?.place.range.start.line, others], ['too-many-servers', 503, []]);
+    assert.deepEqual(
+      [problem?.code, problem?.place.range.start.line, others],
+      ['too-many-servers', 503, []],
+    );
     assert.match(problem?.message ?? '', /11,000 servers/);
-    const json = JSON.stringify(Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`s${n}`, { command: 'x' }])));
-    const mcprc = parseMcprc({ file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text: json }, configDeps);
+    const json = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`s${n}`, { command: 'x' }])),
+    );
+    const mcprc = parseMcprc(
+      { file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text: json },
+      configDeps,
+    );
     assert.deepEqual(
       mcprc.problems.map(({ code }) => code),
       ['too-many-servers'],
@@ -228,7 +265,11 @@ describe('any text (C4, S2)', () => {
   it('servers are in file order, even with numbers as ids (N6)', () => {
     const entry = '{ transport: stdio, command: npx }';
     const parsed = parse(`version: 1\nservers: { b: ${entry}, 10: ${entry}, '2': ${entry} }\n`);
-    assert.deepEqual(parsed.kind === 'accepted' && parsed.servers.map(({ id }) => id), ['b', '10', '2']);
+    assert.deepEqual(parsed.kind === 'accepted' && parsed.servers.map(({ id }) => id), [
+      'b',
+      '10',
+      '2',
+    ]);
   });
 
   it('the deepest permitted nesting and the longest permitted chain are read', () => {
@@ -271,16 +312,29 @@ describe('a problem of YAML', () => {
 
 describe('headers that belong to the protocol (X2)', () => {
   it('a header of the transport is left out with a warning at its name, and the server starts', () => {
-    const names = ['Accept', 'content-type', 'HOST', 'Transfer-Encoding', 'Mcp-Session-Id', 'MCP-Protocol-Version'];
+    const names = [
+      'Accept',
+      'content-type',
+      'HOST',
+      'Transfer-Encoding',
+      'Mcp-Session-Id',
+      'MCP-Protocol-Version',
+    ];
     names.push('Accept-Encoding', 'Mcp-Foo', 'Range', 'If-None-Match');
     for (const name of names) {
       const text = `version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://a.test/\n    headers: { X-Own: y, ${name}: x }\n`;
       const parsed = parse(text);
       assert.ok(parsed.kind !== 'refused');
       const [server] = parsed.servers;
-      assert.ok(server?.kind === 'valid' && server.definition.launch.transport === 'streamable_http');
+      assert.ok(
+        server?.kind === 'valid' && server.definition.launch.transport === 'streamable_http',
+      );
       assert.deepEqual([...server.definition.launch.headers.keys()], ['X-Own']);
-      const found = parsed.problems.map(({ code, severity, place }) => [code, severity, place.range.start]);
+      const found = parsed.problems.map(({ code, severity, place }) => [
+        code,
+        severity,
+        place.range.start,
+      ]);
       assert.deepEqual(found, [
         ['header-invalid', 'warning', { line: 5, character: text.split('\n')[5]?.indexOf(name) }],
       ]);
@@ -291,7 +345,9 @@ describe('headers that belong to the protocol (X2)', () => {
 describe('a command that is an address', () => {
   for (const address of ['http://127.0.0.1:39001/mcp', 'HTTPS://example.com/mcp']) {
     it(`an address as command is a problem without a start: ${address}`, () => {
-      const { problems } = parse(`version: 1\nservers:\n  a:\n    transport: stdio\n    command: ${address}\n`);
+      const { problems } = parse(
+        `version: 1\nservers:\n  a:\n    transport: stdio\n    command: ${address}\n`,
+      );
       assert.deepEqual(
         problems.map(({ code, message, place }) => [code, message, place.range.start.line]),
         [['wrong-type', '`command` must be a program; found an address.', 4]],

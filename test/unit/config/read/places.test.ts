@@ -119,7 +119,10 @@ describe('places of a server', () => {
 
   it('places count in UTF-16 code units', () => {
     const { range } = placesOf('b').value(['command']);
-    assert.deepEqual(range, { start: { line: 28, character: 13 }, end: { line: 28, character: 22 } });
+    assert.deepEqual(range, {
+      start: { line: 28, character: 13 },
+      end: { line: 28, character: 22 },
+    });
   });
 
   for (const [name, lineBreak] of [
@@ -129,7 +132,11 @@ describe('places of a server', () => {
     it(`places are the same with ${name}, and with a byte order mark`, () => {
       const other = `\uFEFF${text.replaceAll('\n', lineBreak)}`;
       for (const [path] of [...values, ...shownAtKey, ...missing]) {
-        assert.deepEqual(placesOf('a', other).value(path), placesOf('a').value(path), JSON.stringify(path));
+        assert.deepEqual(
+          placesOf('a', other).value(path),
+          placesOf('a').value(path),
+          JSON.stringify(path),
+        );
       }
     });
   }

@@ -51,7 +51,11 @@ describe('a subscription to a server of the modern era (X8)', () => {
   }
 
   const hears = (method: string, id: unknown, params: object = {}): boolean =>
-    listening.hears({ jsonrpc: '2.0', method, params: { _meta: { [metaKeys.subscriptionId]: id }, ...params } });
+    listening.hears({
+      jsonrpc: '2.0',
+      method,
+      params: { _meta: { [metaKeys.subscriptionId]: id }, ...params },
+    });
   const isPassedOn = (id: unknown): boolean => !hears('notifications/resources/updated', id);
 
   /** Acknowledges the last request, for these resources or all it names. Returns its id. */
@@ -73,12 +77,15 @@ describe('a subscription to a server of the modern era (X8)', () => {
     return id;
   }
 
-  const says = (message: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  const says = (message: object): void =>
+    transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
   const lastId = (): unknown => sent.at(-1)?.id;
   const wanted = (): unknown =>
     sent.findLast(({ method }) => method === 'subscriptions/listen')?.params?.['notifications'];
   const cancelled = (): unknown[] =>
-    sent.flatMap(({ method, params }) => (method === 'notifications/cancelled' ? [params?.['requestId']] : []));
+    sent.flatMap(({ method, params }) =>
+      method === 'notifications/cancelled' ? [params?.['requestId']] : [],
+    );
 
   it('one subscription names the lists that change and every watched resource and task', async () => {
     listen(false);
@@ -90,7 +97,11 @@ describe('a subscription to a server of the modern era (X8)', () => {
     const added = listening.add('taskIds', 't');
     await agree();
     await added;
-    assert.deepEqual(wanted(), { toolsListChanged: true, resourceSubscriptions: ['a:1'], taskIds: ['t'] });
+    assert.deepEqual(wanted(), {
+      toolsListChanged: true,
+      resourceSubscriptions: ['a:1'],
+      taskIds: ['t'],
+    });
     listening.remove(kind, 'a:1');
     await agree();
     assert.deepEqual(wanted(), { toolsListChanged: true, taskIds: ['t'] });
@@ -109,7 +120,9 @@ describe('a subscription to a server of the modern era (X8)', () => {
     const both = Promise.allSettled([listening.add(kind, 'a:1'), listening.add(kind, 'a:1')]);
     await agree('a:2');
     assert.deepEqual(
-      (await both).map((one) => one.status === 'rejected' && (one.reason as { code: unknown }).code),
+      (await both).map(
+        (one) => one.status === 'rejected' && (one.reason as { code: unknown }).code,
+      ),
       [-32602, -32602],
     );
     await agree();
@@ -197,7 +210,10 @@ describe('a subscription to a server of the modern era (X8)', () => {
   });
 
   for (const [what, data] of [
-    ['failed too', new TransportFailure({ kind: 'broken', detail: 'gone', url: 'http://server.test/mcp' })],
+    [
+      'failed too',
+      new TransportFailure({ kind: 'broken', detail: 'gone', url: 'http://server.test/mcp' }),
+    ],
     ['was refused', undefined],
   ] as const) {
     it(`a subscription begins again if it ended during the request for its successor, which ${what}`, async () => {

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import type { LiveConnection } from '../../../../src/core/connections/liveConnection.js';
-import { openConnection, StartTimedOut, type Opening } from '../../../../src/core/connections/eras/opening.js';
+import {
+  openConnection,
+  StartTimedOut,
+  type Opening,
+} from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import type { ServerTransport } from '../../../../src/core/peer/peer.js';
 import type { ServerClient } from '../../../../src/core/protocol/client.js';
@@ -99,10 +103,18 @@ async function modernServer(): Promise<SilentServer> {
 
 describe('a server over HTTP that was modern until now (X8)', () => {
   const refused = (status: number): object => {
-    const reason = { kind: 'status', status, body: '', contentType: '', url: 'http://there/' } as const;
+    const reason = {
+      kind: 'status',
+      status,
+      body: '',
+      contentType: '',
+      url: 'http://there/',
+    } as const;
     return { error: { code: -32000, message: 'refused', data: new TransportFailure(reason) } };
   };
-  const otherVersion = { error: { code: -32022, message: 'no', data: { supported: ['2025-11-25'] } } };
+  const otherVersion = {
+    error: { code: -32022, message: 'no', data: { supported: ['2025-11-25'] } },
+  };
 
   async function afterThe(
     answer: object,
@@ -143,7 +155,9 @@ describe('a server that writes ids as texts (X8)', () => {
   it('a server that writes ids as texts gets server/discover, and its answers are accepted', async () => {
     const server = new SilentServer('legacy');
     await rest();
-    await server.says('0', { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } });
+    await server.says('0', {
+      error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } },
+    });
     assert.deepEqual(server.sent, ['initialize', 'server/discover']);
     await server.says('server/discover', { result: discovered });
     await server.call();
@@ -163,17 +177,28 @@ describe('questions in a result of a modern server (X8)', () => {
       ask: (_method, params) => Promise.resolve({ asked: asked.push(params) }),
       tell: () => {},
     });
-    const ask = (params: object): object => ({ method: 'elicitation/create', params: { message: 'Who?', ...params } });
+    const ask = (params: object): object => ({
+      method: 'elicitation/create',
+      params: { message: 'Who?', ...params },
+    });
     const inputRequests = {
       a: ask({ _meta: [], requestedSchema: { type: 'object', properties: {}, required: null } }),
-      b: ask({ _meta: { progressToken: 0.5, more: 1 }, mode: 'url', url: 'https://a/', elicitationId: null }),
+      b: ask({
+        _meta: { progressToken: 0.5, more: 1 },
+        mode: 'url',
+        url: 'https://a/',
+        elicitationId: null,
+      }),
     };
     await server.says('tools/call', { result: { resultType: 'input_required', inputRequests } });
     assert.equal(server.sent.at(-1), 'tools/call');
     await server.says('tools/call', { result: { content: [] } });
     assert.equal((await server.calls[0])?.kind, 'result');
     const [form, page] = asked as [object, { elicitationId: string }];
-    assert.deepEqual(form, { message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
+    assert.deepEqual(form, {
+      message: 'Who?',
+      requestedSchema: { type: 'object', properties: {} },
+    });
     const { elicitationId, ...rest } = page;
     assert.equal(typeof elicitationId, 'string');
     assert.deepEqual(rest, { _meta: { more: 1 }, message: 'Who?', mode: 'url', url: 'https://a/' });
@@ -231,10 +256,17 @@ describe('calls that a server refuses for their headers (X8)', () => {
 });
 
 describe('a server that was modern, and is silent at first (X8)', () => {
-  const old = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'old', version: '1' } };
+  const old = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    serverInfo: { name: 'old', version: '1' },
+  };
 
   it('a silent server counts as modern if it discovers late, whatever it answers to initialize', async () => {
-    for (const refusal of [{ error: { code: -32022, message: 'no' } }, { result: { resultType: 'complete' } }]) {
+    for (const refusal of [
+      { error: { code: -32022, message: 'no' } },
+      { result: { resultType: 'complete' } },
+    ]) {
       const server = new SilentServer();
       await rest();
       server.clock.advance(5_000);
@@ -269,7 +301,11 @@ describe('a server that was modern, and is silent at first (X8)', () => {
 });
 
 describe('a server that answers initialize, but speaks the modern era (X8)', () => {
-  const named = { protocolVersion: '2026-07-28', capabilities: {}, serverInfo: { name: 'new', version: '1' } };
+  const named = {
+    protocolVersion: '2026-07-28',
+    capabilities: {},
+    serverInfo: { name: 'new', version: '1' },
+  };
 
   it('a server gets server/discover if its answer to initialize names 2026-07-28 without a session', async () => {
     for (const expected of ['legacy', 'modern'] as const) {
@@ -346,7 +382,11 @@ describe('a server that refuses the version of a request (X8)', () => {
         await server.says('server/discover', refusal(...supported));
       }
       assert.equal(server.sent.at(-1), 'initialize');
-      const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } };
+      const result = {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        serverInfo: { name: 'old', version: '1' },
+      };
       await server.says('initialize', { result });
       await server.connection();
       assert.deepEqual(server.seen, ['legacy']);

@@ -21,8 +21,13 @@ interface OverOpening {
   readonly listed: object;
 }
 
-/** Opens a connection to a server that sends `said` at `initialize`. The server ends without an answer in `said`. */
-function open(...said: readonly object[]): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
+/**
+ * Opens a connection to a server that sends `said` at `initialize`. The server ends without an
+ * answer in `said`.
+ */
+function open(
+  ...said: readonly object[]
+): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
   return openTo(said, (transport) => transport.onclose?.());
 }
 
@@ -41,16 +46,21 @@ async function openTo(
     send: (message) => {
       sent.push(message);
       const { id, method } = message as { id?: number; method?: string };
-      const say = (answer: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...answer } as JSONRPCMessage);
+      const say = (answer: object): void =>
+        transport.onmessage?.({ jsonrpc: '2.0', ...answer } as JSONRPCMessage);
       queueMicrotask(() => {
-        if (method === 'tools/list') return say({ id, ...(over.listed ?? { result: { tools: [tool] } }) });
+        if (method === 'tools/list')
+          return say({ id, ...(over.listed ?? { result: { tools: [tool] } }) });
         if (method === 'prompts/list') return say({ id, result: { prompts: [{ name: 'p' }] } });
-        if (method === 'server/discover') return say({ id, error: { code: -32601, message: 'Method not found' } });
+        if (method === 'server/discover')
+          return say({ id, error: { code: -32601, message: 'Method not found' } });
         if (method !== 'initialize') return;
         for (const each of said) say(each);
         if (!said.some((each) => 'id' in each && Number(each.id) === id)) unanswered(transport);
       });
-      return method === 'notifications/initialized' && over.initialized ? over.initialized() : Promise.resolve();
+      return method === 'notifications/initialized' && over.initialized
+        ? over.initialized()
+        : Promise.resolve();
     },
   };
   const opening = await openConnection({
@@ -66,7 +76,9 @@ async function openTo(
   return { opening, lines, sent };
 }
 
-const opened = async (...said: readonly object[]): Promise<Extract<Opening, { kind: 'opened' }>> => {
+const opened = async (
+  ...said: readonly object[]
+): Promise<Extract<Opening, { kind: 'opened' }>> => {
   const { opening } = await open(...said);
   assert.equal(opening.kind, 'opened');
   return opening as Extract<Opening, { kind: 'opened' }>;
@@ -75,7 +87,9 @@ const opened = async (...said: readonly object[]): Promise<Extract<Opening, { ki
 describe('opening a connection', () => {
   it('an open connection has left no listener at the signal of its start, which may live longer', async () => {
     const { signal } = new AbortController();
-    const { opening } = await openTo([{ id: 0, result: right }], () => {}, new FakeClock(), { signal });
+    const { opening } = await openTo([{ id: 0, result: right }], () => {}, new FakeClock(), {
+      signal,
+    });
     assert.equal(opening.kind, 'opened');
     assert.deepEqual(getEventListeners(signal, 'abort'), []);
   });
@@ -112,7 +126,10 @@ describe('opening a connection', () => {
     const refused = { kind: 'refused', ...error };
     assert.deepEqual((await open({ id: 0, error })).opening, refused);
     assert.deepEqual((await open({ error })).opening, refused);
-    assert.deepEqual((await open({ id: 7, error })).opening, { kind: 'transport', failure: undefined });
+    assert.deepEqual((await open({ id: 7, error })).opening, {
+      kind: 'transport',
+      failure: undefined,
+    });
   });
 
   it('opening takes an error without an id as the answer to initialize, even of a server that lives on', async () => {
@@ -124,13 +141,23 @@ describe('opening a connection', () => {
     assert.equal(clock.pending, 0);
   });
 
-  const refusal = new TransportFailure({ kind: 'status', status: 401, body: '', contentType: '', url: 'http://a' });
+  const refusal = new TransportFailure({
+    kind: 'status',
+    status: 401,
+    body: '',
+    contentType: '',
+    url: 'http://a',
+  });
 
   it('opening names notifications/initialized if that is refused, or never taken', async () => {
     const openWith = (over: Partial<OverOpening>) =>
       openTo([{ id: 0, result: right }], () => {}, new FakeClock(), over);
     const { opening } = await openWith({ initialized: () => Promise.reject(refusal) });
-    assert.deepEqual(opening, { kind: 'transport', failure: refusal, to: 'notifications/initialized' });
+    assert.deepEqual(opening, {
+      kind: 'transport',
+      failure: refusal,
+      to: 'notifications/initialized',
+    });
     const limit = new AbortController();
     const hanging = (): Promise<void> => {
       queueMicrotask(() => limit.abort());
@@ -143,7 +170,9 @@ describe('opening a connection', () => {
   it('opening keeps the reason why a refused list got no answer, and the prompts beside it (X3b)', async () => {
     const listed = { error: { code: -32000, message: 'HTTP 401', data: refusal } };
     const openWith = (capabilities: object) =>
-      openTo([{ id: 0, result: { ...right, capabilities } }], () => {}, new FakeClock(), { listed });
+      openTo([{ id: 0, result: { ...right, capabilities } }], () => {}, new FakeClock(), {
+        listed,
+      });
     const failed = { kind: 'transport', failure: refusal, to: 'tools/list' };
     assert.deepEqual((await openWith({ tools: {} })).opening, failed);
     const { opening } = await openWith({ tools: {}, prompts: {} });
@@ -158,7 +187,10 @@ describe('opening a connection', () => {
 
   it('opening logs early messages at once, and keeps none (S2)', async () => {
     const texts = Array.from({ length: 500 }, (_, index) => `early ${index}`);
-    const notes = texts.map((data) => ({ method: 'notifications/message', params: { level: 'info', data } }));
+    const notes = texts.map((data) => ({
+      method: 'notifications/message',
+      params: { level: 'info', data },
+    }));
     const { lines } = await open(...notes, { id: 0, result: right });
     assert.deepEqual(
       lines.filter((line) => line.includes('early')),

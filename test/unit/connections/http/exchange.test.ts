@@ -83,7 +83,10 @@ describe('the rest of a body', () => {
   it('an error message has the received part of a stuck body', async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
-    const text = readShort({ status: 500, headers: {}, contentType: '', url: new URL('http://a'), body }, clock);
+    const text = readShort(
+      { status: 500, headers: {}, contentType: '', url: new URL('http://a'), body },
+      clock,
+    );
     body.write('It is down');
     await clock.flow(10_000);
     assert.equal(await text, 'It is down');

@@ -33,7 +33,11 @@ describe('a channel of HTTP+SSE', () => {
       assert.equal(await channel.open(), undefined);
       await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
       await rest();
-      await channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+      await channel.send({
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: 7 },
+      });
       assert.equal(server.seen.includes('notifications/cancelled'), isDelivered);
       assert.deepEqual([endedBefore, call?.aborted], [isDelivered ? false : undefined, true]);
       await channel.close();
@@ -43,7 +47,8 @@ describe('a channel of HTTP+SSE', () => {
   it('an endpoint on another origin is not used, and the failure says so without its query (X3a)', async () => {
     const server = new FakeEndpoint(
       () => status(202),
-      () => events('event: endpoint\ndata: http://internal.example:8000/messages?sessionId=secret\n\n'),
+      () =>
+        events('event: endpoint\ndata: http://internal.example:8000/messages?sessionId=secret\n\n'),
     );
     const clock = new FakeClock();
     const channel = new LegacySseChannel({
@@ -87,9 +92,11 @@ describe('a channel of HTTP+SSE', () => {
     const clock = new FakeClock();
     const { body, channel } = await streaming(clock, new LoopShare(clock), () => (heard += 1));
     const { pending } = clock;
-    for (const id of ids) await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
+    for (const id of ids)
+      await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
     await rest();
-    for (const id of ids) body.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: String(id), result: {} })}\n\n`);
+    for (const id of ids)
+      body.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: String(id), result: {} })}\n\n`);
     while (heard < ids.length && clock.pending === pending) await rest();
     assert.deepEqual([heard, clock.pending], [ids.length, pending]);
     await channel.close();
@@ -104,7 +111,8 @@ describe('a channel of HTTP+SSE', () => {
       heard += 1;
       longest = Math.max(longest, share.waitMs);
     });
-    const ping = (_: unknown, id: number): string => `data: {"jsonrpc":"2.0","id":${id},"method":"ping"}\n\n`;
+    const ping = (_: unknown, id: number): string =>
+      `data: {"jsonrpc":"2.0","id":${id},"method":"ping"}\n\n`;
     body.write(Array.from({ length: 1000 }, ping).join(''));
     await rest();
     assert.ok(heard > 0 && heard < 1000, `${heard} heard at once`);

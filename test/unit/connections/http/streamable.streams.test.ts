@@ -40,7 +40,11 @@ describe('the streams of a channel of Streamable HTTP', () => {
     });
 
     it('an event stream that is refused at first opens later', async () => {
-      assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), ['GET', 'GET', 'GET']);
+      assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), [
+        'GET',
+        'GET',
+        'GET',
+      ]);
       assert.deepEqual(stage.delivered, [changed]);
     });
 
@@ -90,7 +94,11 @@ describe('the streams of a channel of Streamable HTTP', () => {
     });
 
     it('a second refusal of an event stream is final', async () => {
-      assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
+      assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), [
+        'GET',
+        'GET 1',
+        'GET',
+      ]);
     });
   });
 
@@ -186,7 +194,8 @@ describe('the streams of a channel of Streamable HTTP', () => {
     it('the result of a call is unknown if its stream breaks each time it resumes', async () => {
       const other = basics();
       const server = new FakeEndpoint(
-        (message) => (message.method === 'tools/call' ? events('id: 1\ndata:\n\n') : other(message)),
+        (message) =>
+          message.method === 'tools/call' ? events('id: 1\ndata:\n\n') : other(message),
         failed({ kind: 'broken', detail: 'the server closed the connection', url }),
       );
       await stage.open(server);

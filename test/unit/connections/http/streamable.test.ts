@@ -5,7 +5,13 @@ import type { HttpReply } from '../../../../src/core/connections/http/exchange.j
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
-import { events, FakeEndpoint, silence, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
+import {
+  events,
+  FakeEndpoint,
+  silence,
+  status,
+  type Sent,
+} from '../../../support/fakes/fakeEndpoint.js';
 
 describe('a channel of Streamable HTTP', () => {
   let stage: ChannelStage;
@@ -160,12 +166,14 @@ describe('a channel of Streamable HTTP', () => {
   });
 
   describe('a channel with a server that answers in an odd form (X2)', () => {
-    const json = (message: Sent): string => JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ok: true } });
+    const json = (message: Sent): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ok: true } });
     const forms: Record<string, (message: Sent) => HttpReply> = {
       'no content type': (message) => status(200, json(message), ''),
       'plain text': (message) => status(200, json(message), 'text/plain'),
       'no empty line at the end': (message) => events(`data: ${json(message)}\n`),
-      'another name of the event': (message) => events(`event: response\ndata: ${json(message)}\n\n`),
+      'another name of the event': (message) =>
+        events(`event: response\ndata: ${json(message)}\n\n`),
     };
     for (const [form, make] of Object.entries(forms)) {
       it(`a channel takes an answer with ${form}`, async () => {
@@ -188,7 +196,9 @@ describe('a channel of Streamable HTTP', () => {
         const other = basics();
         const error = { code: -32603, message: 'Boom' };
         const server = new FakeEndpoint((message) =>
-          message.method === 'tools/call' ? make(JSON.stringify({ jsonrpc: '2.0', id: null, error })) : other(message),
+          message.method === 'tools/call'
+            ? make(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+            : other(message),
         );
         await stage.open(server);
         await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
@@ -261,7 +271,9 @@ describe('a channel of Streamable HTTP', () => {
         }
         await stage.clock.flow(60_000);
         const cause = `${server.url.href} forgot the session, and a new initialize came to nothing: No answer came within 30 s.`;
-        const reasons = stage.delivered.map((message) => 'error' in message && message.error.message);
+        const reasons = stage.delivered.map(
+          (message) => 'error' in message && message.error.message,
+        );
         assert.deepEqual(reasons, [cause, cause]);
         // These calls fail before the end, because the server has not read them.
         assert.equal(stage.deliveredBefore, 2);
@@ -277,19 +289,27 @@ describe('a channel of Streamable HTTP', () => {
     let refuse = (): void => {};
     const server = new FakeEndpoint((message) => {
       if (message.method === 'tools/call') return status(404);
-      if (message.method !== 'initialize' || !server.seen.includes('tools/call')) return other(message);
+      if (message.method !== 'initialize' || !server.seen.includes('tools/call'))
+        return other(message);
       return new Promise((resolve) => (refuse = () => resolve(status(503))));
     });
     await stage.open(server);
     await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
     await rest();
-    await stage.channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    await stage.channel.send({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 7 },
+    });
     await rest();
     assert.deepEqual(stage.died, []);
     refuse();
     await rest();
     assert.equal(stage.died.length, 1);
-    assert.match(stage.died[0] ?? '', /forgot the session, and a new initialize came to nothing: .* HTTP 503\.$/);
+    assert.match(
+      stage.died[0] ?? '',
+      /forgot the session, and a new initialize came to nothing: .* HTTP 503\.$/,
+    );
   });
 
   describe('refusals with HTTP 400 in a session (X2)', () => {
@@ -308,7 +328,11 @@ describe('a channel of Streamable HTTP', () => {
     }
 
     const errors = [
-      { code: -32602, message: 'Invalid arguments: browser_session is required', data: { field: 'session' } },
+      {
+        code: -32602,
+        message: 'Invalid arguments: browser_session is required',
+        data: { field: 'session' },
+      },
       { code: -32602, message: `It is  ${'long '.repeat(200)}`, data: { field: 'url' } },
     ];
     for (const error of errors) {
@@ -346,11 +370,18 @@ describe('a channel of Streamable HTTP', () => {
   });
 
   describe('cancellations of calls (X6)', () => {
-    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } } as const;
+    const cancelled = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 7 },
+    } as const;
     let sent: { readonly signal: AbortSignal; readonly delivery: (isDelivered: boolean) => void };
 
     /** Sends call 7 to a server without answers to calls. */
-    async function begin(isDelivered: boolean, onCancelled: () => Promise<HttpReply>): Promise<FakeEndpoint> {
+    async function begin(
+      isDelivered: boolean,
+      onCancelled: () => Promise<HttpReply>,
+    ): Promise<FakeEndpoint> {
       const other = basics();
       const server = new FakeEndpoint((message, signal, delivery) => {
         if (message.method === 'notifications/cancelled') return onCancelled();
@@ -412,7 +443,8 @@ describe('a channel of Streamable HTTP', () => {
         await stage.channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
         await rest();
       }
-      for (const requestId of [7, 8]) await stage.channel.send({ ...cancelled, params: { requestId } });
+      for (const requestId of [7, 8])
+        await stage.channel.send({ ...cancelled, params: { requestId } });
       answer();
       await rest();
       const after = server.seen.slice(server.seen.lastIndexOf('initialize'));

@@ -4,7 +4,8 @@ import { TransportFailure } from '../../../../src/core/failures/transportFailure
 
 describe('a refused notifications/initialized (X2b)', () => {
   const url = 'http://a/mcp';
-  const status = (code: number) => ({ kind: 'status', status: code, body: '', contentType: '', url }) as const;
+  const status = (code: number) =>
+    ({ kind: 'status', status: code, body: '', contentType: '', url }) as const;
   for (const [reason, goesOn] of [
     [status(400), true],
     [status(404), true],

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LineSplitter } from '../../../../src/core/connections/stdio/lineSplitter.js';
 
-function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'stop' | 'skip' = () => 'stop'): string[] {
+function split(
+  chunks: readonly Buffer[],
+  limit = 1000,
+  onExcess: () => 'stop' | 'skip' = () => 'stop',
+): string[] {
   const lines: string[] = [];
   const splitter = new LineSplitter({ limit, onLine: (line) => lines.push(line), onExcess });
   for (const chunk of chunks) splitter.push(chunk);
@@ -27,10 +31,15 @@ describe('line splitter', () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, ''));
     const lengths = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
     fc.assert(
-      fc.property(fc.array(line, { minLength: 1 }), lengths, fc.constantFrom('\n', '\r\n'), (lines, sizes, end) => {
-        const text = lines.map((each) => each + end).join('');
-        assert.deepEqual(split(chunked(text, sizes), 10_000), lines);
-      }),
+      fc.property(
+        fc.array(line, { minLength: 1 }),
+        lengths,
+        fc.constantFrom('\n', '\r\n'),
+        (lines, sizes, end) => {
+          const text = lines.map((each) => each + end).join('');
+          assert.deepEqual(split(chunked(text, sizes), 10_000), lines);
+        },
+      ),
     );
   });
 
@@ -69,8 +78,12 @@ describe('line splitter', () => {
         },
         onSkipped: (...ends) => skipped.push(ends),
       });
-      for (const chunk of chunked(`one\n${head}${tail}\nlast\n${head}${tail}`, [size])) splitter.push(chunk);
-      assert.deepEqual([heads, splitter.unfinished], [[head.slice(0, 4_096), head.slice(0, 4_096)], '']);
+      for (const chunk of chunked(`one\n${head}${tail}\nlast\n${head}${tail}`, [size]))
+        splitter.push(chunk);
+      assert.deepEqual(
+        [heads, splitter.unfinished],
+        [[head.slice(0, 4_096), head.slice(0, 4_096)], ''],
+      );
       assert.deepEqual(lines, ['one', 'last']);
       assert.equal(skipped.length, 1);
       assert(skipped[0]?.[0] === head.slice(0, 4_096) && skipped[0][1] === tail.slice(0, 4_096));

@@ -50,7 +50,8 @@ describe('stdio transport', () => {
     transport = new StdioTransport({ tree, log: silentLog, share, exitGraceMs: 1 });
   });
 
-  const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
+  const send = (id: number): Promise<void> =>
+    transport.send({ jsonrpc: '2.0', id, method: 'ping' });
   const line = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
 
   it('an unfinished last line belongs to the output (X3a)', async () => {
@@ -58,7 +59,10 @@ describe('stdio transport', () => {
     stderr.write('Ready\nEnter token: ');
     await rest();
     const { stray, unfinished, stderr: words } = transport.remains;
-    assert.deepEqual([stray, unfinished, words], [['not JSON'], '{"jsonrpc"', ['Ready', 'Enter token:']]);
+    assert.deepEqual(
+      [stray, unfinished, words],
+      [['not JSON'], '{"jsonrpc"', ['Ready', 'Enter token:']],
+    );
   });
 
   it('messages of one turn are written together, in their order', async () => {
@@ -95,7 +99,11 @@ describe('stdio transport', () => {
     let read = (): void => undefined;
     stdin._write = (_chunk, _encoding, done) => (read = done);
     stdin._writev = null as never;
-    const answer = transport.send({ jsonrpc: '2.0', id: 's1', result: { text: 'x'.repeat(100_000) } });
+    const answer = transport.send({
+      jsonrpc: '2.0',
+      id: 's1',
+      result: { text: 'x'.repeat(100_000) },
+    });
     await answer;
     let isSent = false;
     const request = send(1).then(() => (isSent = true));
@@ -122,7 +130,8 @@ describe('stdio transport', () => {
 
     beforeEach(async () => {
       heard = [];
-      transport.onmessage = (message) => heard.push('method' in message ? message.method : 'answer');
+      transport.onmessage = (message) =>
+        heard.push('method' in message ? message.method : 'answer');
       transport.onclose = () => heard.push('closed');
       await transport.start();
     });
@@ -140,7 +149,9 @@ describe('stdio transport', () => {
     it('a long line is charged by its time, even an answer, and then the server waits (S2)', async () => {
       void send(1);
       worked = 700;
-      stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } })}\n`);
+      stdout.write(
+        `${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } })}\n`,
+      );
       while (heard.length < 1) await clock.flow(1000);
       stdout.write(told('second'));
       await rest();
@@ -193,7 +204,8 @@ describe('stdio transport', () => {
 
   const batch = (messages: readonly object[]): string =>
     `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
-  const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
+  const nTimes = (count: number, message: object): object[] =>
+    Array.from({ length: count }, () => message);
 
   /** True if the server has to wait after the text. The work takes no time. */
   const isHeldUp = async (text: string): Promise<boolean> => {
@@ -210,7 +222,9 @@ describe('stdio transport', () => {
     void send(0);
     const requests = Array.from({ length: 600 }, (_, n) => ({ id: `r${n}`, method: 'roots/list' }));
     const messages = [...requests.slice(0, 300), { id: 0, result: {} }, ...requests.slice(300)];
-    stdout.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+    stdout.write(
+      messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''),
+    );
     const perTurn: number[] = [];
     while (heard.length < messages.length) {
       const before = heard.length;
@@ -255,7 +269,9 @@ describe('stdio transport', () => {
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     for (const id of ids) void send(id);
     const answers = ids.map((id) => ({ id, result: {} }));
-    const batches = [0, 500, 1000, 1500, 2000].map((from) => batch(answers.slice(from, from + 500)));
+    const batches = [0, 500, 1000, 1500, 2000].map((from) =>
+      batch(answers.slice(from, from + 500)),
+    );
     assert.equal(await isHeldUp(batches.join('')), false);
     assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(20)), true);
   });

@@ -1,7 +1,10 @@
 /** Messages to the client of a call, and waits for the end of elicitations. */
 import assert from 'node:assert/strict';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
-import { CallClient, type Client } from '../../../../src/core/gateway/conversations/conversation.js';
+import {
+  CallClient,
+  type Client,
+} from '../../../../src/core/gateway/conversations/conversation.js';
 import { Session } from '../../../../src/core/gateway/conversations/session.js';
 import { TransientMap } from '../../../../src/core/base/transientMap.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
@@ -14,7 +17,14 @@ describe('gateway: clients of calls', () => {
   const open = (): Session => {
     const [backend, clock, log] = [new FakeBackend(), new FakeClock(), new MemoryLog()];
     listings?.dispose();
-    listings = new Listings({ backend, clock, log, pageSize: 1_000, coalesceMs: 20, announce: () => {} });
+    listings = new Listings({
+      backend,
+      clock,
+      log,
+      pageSize: 1_000,
+      coalesceMs: 20,
+      announce: () => {},
+    });
     return new Session('id', listings.of('t', 'plain'), '2025-11-25', 0);
   };
 
@@ -47,7 +57,8 @@ describe('gateway: clients of calls', () => {
     const reply = new FakeStream();
     const asking = { client: session, conversation: session, listing: session.listing };
     const client = new CallClient(asking, undefined, () => reply);
-    const log = (data: unknown): void => client.tell('notifications/message', { level: 'info', data });
+    const log = (data: unknown): void =>
+      client.tell('notifications/message', { level: 'info', data });
     log('first');
     const long = Array.from({ length: 200_000 }, (_, n) => ({ n }));
     log(long);
@@ -81,12 +92,18 @@ describe('gateway: clients of calls', () => {
       for (const level of ['info', 'error', 'odd']) called.tell('notifications/message', { level });
       called.tell('notifications/elicitation/complete', { elicitationId: 'a' });
       called.tell('notifications/tasks', { taskId: 'a', status: 'working' });
-      return stream.sent.map(({ method, params }) => (params as { level?: unknown }).level ?? method);
+      return stream.sent.map(
+        ({ method, params }) => (params as { level?: unknown }).level ?? method,
+      );
     };
     const complete = 'notifications/elicitation/complete';
     assert.deepEqual(told('2025-06-18'), ['info', 'error', 'odd']);
     assert.deepEqual(told('2025-11-25', 'error'), ['error', 'odd', complete]);
-    assert.deepEqual(told('2026-07-28'), ['notifications/tasks'], 'a client of the modern era says what it wants');
+    assert.deepEqual(
+      told('2026-07-28'),
+      ['notifications/tasks'],
+      'a client of the modern era says what it wants',
+    );
     assert.deepEqual(told('2026-07-28', 'info'), ['info', 'error', 'odd', 'notifications/tasks']);
   });
 

@@ -17,11 +17,24 @@ describe('gateway: names of conversations from programs (G3)', () => {
     assert.equal(namedBy(program, { 'vscode.conversationId': threadId }), threadId);
     assert.equal(namedBy(program, { threadId }), undefined);
     assert.equal(namerOf({ name: 'Visual Studio' }), undefined);
-    assert.equal(namerOf({ name: 'Visual Studio Code' }, true), undefined, 'its own sessions have bare ids');
+    assert.equal(
+      namerOf({ name: 'Visual Studio Code' }, true),
+      undefined,
+      'its own sessions have bare ids',
+    );
     assert.equal(namerOf({ name: 'codex-mcp-client' }, true), 'codex-mcp-client');
   });
 
-  for (const wrong of [undefined, '', '1', 5, `${threadId}\n`, `${threadId}/x`, threadId.slice(1), [threadId]]) {
+  for (const wrong of [
+    undefined,
+    '',
+    '1',
+    5,
+    `${threadId}\n`,
+    `${threadId}/x`,
+    threadId.slice(1),
+    [threadId],
+  ]) {
     it(`${JSON.stringify(wrong)} is no thread id, because another conversation may have it too`, () =>
       assert.equal(namedBy('codex-mcp-client', { threadId: wrong }), undefined));
   }

@@ -12,7 +12,8 @@ import { FakeBackend, FakeStream, MemoryLog, turn } from '../fakes.js';
 
 describe('gateway: links of results', () => {
   const uri = 'report://latest';
-  const link = (to: unknown): { type: string } => ({ type: 'resource_link', uri: to }) as { type: string };
+  const link = (to: unknown): { type: string } =>
+    ({ type: 'resource_link', uri: to }) as { type: string };
 
   describe('memory', () => {
     const origin = { toolset: 't', conversation: 'd' };
@@ -23,12 +24,16 @@ describe('gateway: links of results', () => {
       note(5, 'x'.repeat(8_193), 'a:0', ...Array.from({ length: 999 }, (_, index) => `b:${index}`));
       assert.deepEqual([links.holders('x'.repeat(8_193)), links.holders('a:0')], [[], [origin]]);
       note('c:0');
-      assert.deepEqual([links.holders('a:0'), links.holders('b:0'), links.holders('c:0')], [[], [origin], [origin]]);
+      assert.deepEqual(
+        [links.holders('a:0'), links.holders('b:0'), links.holders('c:0')],
+        [[], [origin], [origin]],
+      );
     });
 
     it('a link has one holder for each conversation, the newest last, in bounds (G3)', () => {
       const links = new Links();
-      for (let count = 0; count < 100; count++) links.set(uri, { toolset: 't', conversation: `d${count}` });
+      for (let count = 0; count < 100; count++)
+        links.set(uri, { toolset: 't', conversation: `d${count}` });
       links.set(uri, { toolset: 'u', conversation: 'd90' });
       const holders = links.holders(uri);
       assert.equal(holders.length, 16);
@@ -38,7 +43,10 @@ describe('gateway: links of results', () => {
   });
 
   describe('of the same name in two conversations (G3)', () => {
-    const threads = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
+    const threads = [
+      '11111111-1111-4111-8111-111111111111',
+      '22222222-2222-4222-8222-222222222222',
+    ] as const;
     const chats = ['chat-a', 'chat-b'] as const;
     let backend: FakeBackend;
     let listings: Listings;
@@ -75,14 +83,21 @@ describe('gateway: links of results', () => {
     }
 
     /** Begins a session. Each of these conversations has the link from a call. */
-    async function given(clientKind: ClientKind, metas: readonly object[], isLeased = true): Promise<void> {
+    async function given(
+      clientKind: ClientKind,
+      metas: readonly object[],
+      isLeased = true,
+    ): Promise<void> {
       const clock = new FakeClock();
       backend = new FakeBackend();
       backend.set('t', ['a', 'app'], { isLeased, features: { ...toolsAlone, resources: true } });
       const { tools, ...rest } = backend.toolset('t', clientKind) ?? assert.fail();
       const [plain, app] = tools;
       assert.ok(plain && app);
-      backend.toolsets.set('t', { ...rest, tools: [plain, { ...app, _meta: { ui: { resourceUri: 'ui://page' } } }] });
+      backend.toolsets.set('t', {
+        ...rest,
+        tools: [plain, { ...app, _meta: { ui: { resourceUri: 'ui://page' } } }],
+      });
       conversations = [];
       backend.answering = ({ conversation }) => {
         conversations.push(conversation);
@@ -99,7 +114,8 @@ describe('gateway: links of results', () => {
       const namer = clientKind === 'editor' ? undefined : 'codex-mcp-client';
       const traits = { declared: {}, readsStructureAlone: false, namer };
       session = new Session('s', listings.of('t', clientKind), '2025-06-18', 0, traits);
-      for (const name of ['a', 'app']) for (const _meta of metas) ask('tools/call', { name, _meta });
+      for (const name of ['a', 'app'])
+        for (const _meta of metas) ask('tools/call', { name, _meta });
       await turn();
       conversations = [...new Set(conversations)];
       assert.equal(conversations.length, metas.length);
@@ -142,7 +158,10 @@ describe('gateway: links of results', () => {
     }
 
     it('a page of an app is the same for all', async () => {
-      await given('editor', [{ 'vscode.conversationId': 'chat-a' }, { 'vscode.conversationId': 'chat-b' }]);
+      await given('editor', [
+        { 'vscode.conversationId': 'chat-a' },
+        { 'vscode.conversationId': 'chat-b' },
+      ]);
       assert.equal(typeof reads(undefined, 'ui://page'), 'number');
       assert.equal(backend.requests.at(-1)?.instance, 'any');
     });

@@ -7,7 +7,8 @@ describe('open questions', () => {
   let asker: AbortController;
   let withdrawn: number;
   let questions: OpenQuestions<string>;
-  const ask = (id: number): Promise<unknown> => questions.ask(id, 'about it', asker.signal, () => (withdrawn += 1));
+  const ask = (id: number): Promise<unknown> =>
+    questions.ask(id, 'about it', asker.signal, () => (withdrawn += 1));
   beforeEach(() => {
     asker = new AbortController();
     withdrawn = 0;

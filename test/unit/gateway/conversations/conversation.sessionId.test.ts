@@ -29,9 +29,17 @@ describe('gateway: ids of sessions', () => {
   });
 
   it('a session id carries the program in any script', () => {
-    const program = { readsStructureAlone: true, namer: 'codex-mcp-client', agentHost: '編'.repeat(80) };
+    const program = {
+      readsStructureAlone: true,
+      namer: 'codex-mcp-client',
+      agentHost: '編'.repeat(80),
+    };
     const declared = { extensions: { x: 'é'.repeat(100) } };
-    assert.deepEqual(traitsIn(newSessionId({ ...program, declared }, version)), { ...program, declared: {}, version });
+    assert.deepEqual(traitsIn(newSessionId({ ...program, declared }, version)), {
+      ...program,
+      declared: {},
+      version,
+    });
   });
 
   it('a session id carries no unknown version', () => {
@@ -50,6 +58,7 @@ describe('gateway: ids of sessions', () => {
     `${uuid}.${encoded('{')}`,
     `x${uuid}`,
   ]) {
-    it(`${JSON.stringify(id)} is not one of our session ids`, () => assert.equal(traitsIn(id), undefined));
+    it(`${JSON.stringify(id)} is not one of our session ids`, () =>
+      assert.equal(traitsIn(id), undefined));
   }
 });

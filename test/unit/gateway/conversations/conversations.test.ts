@@ -9,7 +9,8 @@ describe('gateway: modern conversations (G3, L2a)', () => {
   let conversations: Conversations;
   let told: string[];
   const key = (id: string): { toolset: string; id: string } => ({ toolset: 't', id });
-  const of = (id: string): Conversation | undefined => conversations.of(key(id), () => ({ toolset: 't' }) as Listing);
+  const of = (id: string): Conversation | undefined =>
+    conversations.of(key(id), () => ({ toolset: 't' }) as Listing);
 
   beforeEach(() => {
     clock = new FakeClock();

@@ -95,7 +95,12 @@ describe('gateway: listings', () => {
       '',
       'x',
     ];
-    for (const cursor of [foreign, ...forged.map((text) => Buffer.from(text).toString('base64url')), '\u0000', '%']) {
+    for (const cursor of [
+      foreign,
+      ...forged.map((text) => Buffer.from(text).toString('base64url')),
+      '\u0000',
+      '%',
+    ]) {
       assert.equal(listing.tools.page(cursor), undefined, `cursor ${String(cursor)}`);
     }
   });
@@ -106,7 +111,14 @@ describe('gateway: listings', () => {
     assert.ok(nextCursor);
     const later = new FakeBackend();
     later.set('t', ['w', 'x', 'y', 'z']);
-    const restarted = new Listings({ backend: later, clock, log, pageSize: 3, coalesceMs: 20, announce: () => {} });
+    const restarted = new Listings({
+      backend: later,
+      clock,
+      log,
+      pageSize: 3,
+      coalesceMs: 20,
+      announce: () => {},
+    });
     assert.equal(restarted.of('t', 'plain').tools.page(nextCursor), undefined);
     restarted.dispose();
   });
@@ -148,7 +160,10 @@ describe('gateway: listings', () => {
   it('each list of each toolset has another version', () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
-    const versions = [listings.of('t', 'plain').tools.version, listings.of('t', 'editor').tools.version];
+    const versions = [
+      listings.of('t', 'plain').tools.version,
+      listings.of('t', 'editor').tools.version,
+    ];
     versions.push(listings.of('u', 'plain').tools.version);
     backend.set('t', ['b']);
     versions.push(listings.of('t', 'plain').tools.version);
@@ -161,7 +176,8 @@ describe('gateway: listings', () => {
   it('a conversation has its own listing until that is forgotten (G3g)', async () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
-    const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', undefined, conversation);
+    const of = (conversation: string): Listing =>
+      listings.of('t', 'plain', '2025-11-25', undefined, conversation);
     const [one, two] = [of('d1'), of('d2')];
     assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
     const { version } = two.tools;
@@ -204,7 +220,9 @@ describe('gateway: listings', () => {
   it('several changed listings are announced in several turns, and none after it is forgotten (P10)', async () => {
     backend.set('t', ['a']);
     for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool('a')]);
-    const [, , third] = ['d1', 'd2', 'd3'].map((id) => listings.of('t', 'plain', '2025-11-25', undefined, id));
+    const [, , third] = ['d1', 'd2', 'd3'].map((id) =>
+      listings.of('t', 'plain', '2025-11-25', undefined, id),
+    );
     assert(third);
     for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool(id)]);
     backend.changed('t');

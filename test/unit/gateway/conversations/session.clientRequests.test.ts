@@ -23,7 +23,11 @@ describe('gateway: requests to clients (G4)', () => {
     questions.take({ kind: 'response', id: two ?? '', result: { model: 'm' } });
     questions.take({ kind: 'response', id: two ?? '', error: { code: 1, message: 'late' } });
     questions.take({ kind: 'response', id: 'ask-99', result: {} });
-    questions.take({ kind: 'response', id: one ?? '', error: { code: -1, message: 'no', data: 7 } });
+    questions.take({
+      kind: 'response',
+      id: one ?? '',
+      error: { code: -1, message: 'no', data: 7 },
+    });
     assert.deepEqual(await second, { model: 'm' });
     await assert.rejects(first, { code: -1, message: 'no', data: 7 });
   });
@@ -60,7 +64,11 @@ describe('gateway: requests to clients (G4)', () => {
   });
 
   it('the client learns about a withdrawn request', async () => {
-    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const [questions, stream, taken] = [
+      new ClientRequests(),
+      new FakeStream(),
+      new AbortController(),
+    ];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
     await nextTurn();
     taken.abort();
@@ -71,17 +79,28 @@ describe('gateway: requests to clients (G4)', () => {
   });
 
   it("the client learns the server's reason for a withdrawal", async () => {
-    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const [questions, stream, taken] = [
+      new ClientRequests(),
+      new FakeStream(),
+      new AbortController(),
+    ];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
     await nextTurn();
     taken.abort('x'.repeat(2000));
     await assert.rejects(asked, /withdrawn/);
     const [question, cancelled] = stream.sent;
-    assert.deepEqual(cancelled?.['params'], { requestId: question?.['id'], reason: `${'x'.repeat(999)}…` });
+    assert.deepEqual(cancelled?.['params'], {
+      requestId: question?.['id'],
+      reason: `${'x'.repeat(999)}…`,
+    });
   });
 
   it('a request is written in the next turn (S2), unless it was withdrawn before', async () => {
-    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const [questions, stream, taken] = [
+      new ClientRequests(),
+      new FakeStream(),
+      new AbortController(),
+    ];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
     void questions.ask(stream, 'roots/list', undefined, never(), {});
     await endOfTurn();
@@ -96,7 +115,11 @@ describe('gateway: requests to clients (G4)', () => {
   });
 
   it('a long request is written in several turns, and not at all if it is withdrawn meanwhile (P10)', async () => {
-    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const [questions, stream, taken] = [
+      new ClientRequests(),
+      new FakeStream(),
+      new AbortController(),
+    ];
     const params = { list: Array.from({ length: 200_000 }, (_, n) => ({ n })) };
     const withdrawn = questions.ask(stream, 'elicitation/create', params, taken.signal, {});
     await nextTurn();
@@ -105,17 +128,26 @@ describe('gateway: requests to clients (G4)', () => {
     const asked = questions.ask(stream, 'sampling/createMessage', params, never(), {});
     while (stream.sent.length === 0) await nextTurn();
     const [question, ...others] = stream.sent;
-    assert.deepEqual([question?.method, question?.params, others], ['sampling/createMessage', params, []]);
+    assert.deepEqual(
+      [question?.method, question?.params, others],
+      ['sampling/createMessage', params, []],
+    );
     questions.close();
     await assert.rejects(asked, /ended/);
   });
 
   it('a request fails without a listening client, and at the end of the session', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
-    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never(), {}), /not connected/);
+    await assert.rejects(
+      questions.ask(undefined, 'roots/list', undefined, never(), {}),
+      /not connected/,
+    );
     const open = questions.ask(stream, 'roots/list', undefined, never(), {});
     questions.close();
     await assert.rejects(open, /has ended/);
-    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never(), {}), /not connected/);
+    await assert.rejects(
+      questions.ask(stream, 'roots/list', undefined, never(), {}),
+      /not connected/,
+    );
   });
 });

@@ -43,7 +43,10 @@ describe('gateway: sessions', () => {
     listings.dispose();
   });
 
-  function start(toolset = 't', clientKind: ClientKind = 'editor'): Parameters<Sessions['open']>[0] {
+  function start(
+    toolset = 't',
+    clientKind: ClientKind = 'editor',
+  ): Parameters<Sessions['open']>[0] {
     return {
       toolset,
       listing: () => listings.of(toolset, clientKind),
@@ -58,12 +61,19 @@ describe('gateway: sessions', () => {
     return session;
   }
 
-  function beginCall(session: Session, id: number): { reply: FakeStream; signal: CancelSignal; result(): void } {
+  function beginCall(
+    session: Session,
+    id: number,
+  ): { reply: FakeStream; signal: CancelSignal; result(): void } {
     const reply = new FakeStream();
     const controller = new Cancellation();
     const call = { controller, reply, listVersion: session.listing.tools.version };
     session.calls.set(id, call);
-    return { reply, signal: controller, result: () => session.tellBeforeResult(reply, call.listVersion) };
+    return {
+      reply,
+      signal: controller,
+      result: () => session.tellBeforeResult(reply, call.listVersion),
+    };
   }
 
   describe('list_changed', () => {
@@ -294,7 +304,11 @@ describe('gateway: sessions', () => {
     });
 
     it('a client that listens again, has a call in flight or is the editor has not gone', () => {
-      const [again, calling, editor] = [open('t', 'plain'), open('u', 'plain'), open('t', 'editor')];
+      const [again, calling, editor] = [
+        open('t', 'plain'),
+        open('u', 'plain'),
+        open('t', 'editor'),
+      ];
       for (const session of [again, calling, editor]) listenAndLeave(session);
       again.listen(new FakeStream());
       beginCall(calling, 1);
@@ -311,11 +325,17 @@ describe('gateway: sessions', () => {
       listenAndLeave(left);
       clock.advance(45_000);
       sessions.delete(ended, { cancelCalls: true });
-      assert.deepEqual([sessions.isFree(left.sessionId), sessions.isFree(ended.sessionId)], [true, false]);
+      assert.deepEqual(
+        [sessions.isFree(left.sessionId), sessions.isFree(ended.sessionId)],
+        [true, false],
+      );
     });
 
     it('the client of a revived session gets a notification for each list', () => {
-      const session = sessions.open({ ...start('t', 'plain'), revived: open('u', 'plain').sessionId });
+      const session = sessions.open({
+        ...start('t', 'plain'),
+        revived: open('u', 'plain').sessionId,
+      });
       assert.ok(session);
       const stream = new FakeStream();
       session.listen(stream);

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { hasToken, isLocalHost, isLocalOrigin, strangerAdvice } from '../../../../src/core/gateway/http/gateway.js';
+import {
+  hasToken,
+  isLocalHost,
+  isLocalOrigin,
+  strangerAdvice,
+} from '../../../../src/core/gateway/http/gateway.js';
 
 describe('gateway: access (G2)', () => {
   describe('Host', () => {
@@ -15,13 +20,17 @@ describe('gateway: access (G2)', () => {
       'localhost:7.evil.example',
       '0.0.0.0:7',
     ]) {
-      it(`the header Host may not be ${String(host)}`, () => assert.equal(isLocalHost(host, 7), false));
+      it(`the header Host may not be ${String(host)}`, () =>
+        assert.equal(isLocalHost(host, 7), false));
     }
   });
 
   it('a refused client learns which hosts are allowed and what to write', () => {
     const advice = strangerAdvice('host.docker.internal:7', 7);
-    assert.match(advice, /Host must be one of 127\.0\.0\.1:7, localhost:7, \[::1\]:7\. Write http:\/\/127\.0\.0\.1:7/);
+    assert.match(
+      advice,
+      /Host must be one of 127\.0\.0\.1:7, localhost:7, \[::1\]:7\. Write http:\/\/127\.0\.0\.1:7/,
+    );
     assert.match(strangerAdvice('localhost:7', 7), /header Origin names another machine/);
   });
 
@@ -33,7 +42,8 @@ describe('gateway: access (G2)', () => {
       'https://[::1]:8443',
       'http://LOCALHOST',
     ]) {
-      it(`the header Origin may be ${String(origin)}`, () => assert.equal(isLocalOrigin(origin), true));
+      it(`the header Origin may be ${String(origin)}`, () =>
+        assert.equal(isLocalOrigin(origin), true));
     }
     for (const origin of [
       '',
@@ -45,7 +55,8 @@ describe('gateway: access (G2)', () => {
       'file://',
       'vscode-webview://x',
     ]) {
-      it(`the header Origin may not be ${JSON.stringify(origin)}`, () => assert.equal(isLocalOrigin(origin), false));
+      it(`the header Origin may not be ${JSON.stringify(origin)}`, () =>
+        assert.equal(isLocalOrigin(origin), false));
     }
   });
 
@@ -66,7 +77,8 @@ describe('gateway: access (G2)', () => {
       'Bearer s3cret-toke',
       'Bearer s3cret-token s3cret-token',
     ]) {
-      it(`the token is refused in ${String(header)}`, () => assert.equal(hasToken(header, token), false));
+      it(`the token is refused in ${String(header)}`, () =>
+        assert.equal(hasToken(header, token), false));
     }
   });
 });

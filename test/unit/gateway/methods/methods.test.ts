@@ -1,6 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import { type Answer, type MethodDeps, AppOpenings } from '../../../../src/core/gateway/methods/requests.js';
+import {
+  type Answer,
+  type MethodDeps,
+  AppOpenings,
+} from '../../../../src/core/gateway/methods/requests.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
 import { cancelCall } from '../../../../src/core/gateway/conversations/conversation.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
@@ -25,7 +29,14 @@ describe('gateway: methods', () => {
     log = new MemoryLog();
     activity = [];
     backend.set('t', ['a', 'b', 'c']);
-    listings = new Listings({ backend, clock, log, pageSize: 2, coalesceMs: 20, announce: () => session.announce() });
+    listings = new Listings({
+      backend,
+      clock,
+      log,
+      pageSize: 2,
+      coalesceMs: 20,
+      announce: () => session.announce(),
+    });
     const delivery = deliveryWithoutFiles();
     deps = {
       backend,
@@ -89,8 +100,16 @@ describe('gateway: methods', () => {
     assert.equal(errorCode(ask('logging/setLevel')), -32602);
   });
 
-  for (const method of ['prompts/list', 'resources/list', 'completion/complete', '__proto__', 'constructor', '']) {
-    it(`the method ${JSON.stringify(method)} is unknown`, () => assert.equal(errorCode(ask(method)), -32601));
+  for (const method of [
+    'prompts/list',
+    'resources/list',
+    'completion/complete',
+    '__proto__',
+    'constructor',
+    '',
+  ]) {
+    it(`the method ${JSON.stringify(method)} is unknown`, () =>
+      assert.equal(errorCode(ask(method)), -32601));
   }
 
   it('a call is promised a question by the list the client read last, not by the present one (S4)', async () => {
@@ -112,7 +131,8 @@ describe('gateway: methods', () => {
     assert.equal(await promised('a'), undefined);
   });
 
-  it('initialize within a session is refused', () => assert.equal(errorCode(ask('initialize', {})), -32600));
+  it('initialize within a session is refused', () =>
+    assert.equal(errorCode(ask('initialize', {})), -32600));
 
   it('unknown and malformed notifications are ignored', () => {
     for (const [method, params] of [
@@ -132,7 +152,10 @@ describe('gateway: methods', () => {
       assert.deepEqual((first['tools'] as unknown[]).length, 2);
       const { nextCursor } = first;
       assert.equal(typeof nextCursor, 'string');
-      assert.deepEqual((result(ask('tools/list', { cursor: nextCursor }))['tools'] as unknown[]).length, 1);
+      assert.deepEqual(
+        (result(ask('tools/list', { cursor: nextCursor }))['tools'] as unknown[]).length,
+        1,
+      );
       backend.set('t', ['x', 'y', 'z']);
       assert.equal(errorCode(ask('tools/list', { cursor: nextCursor })), -32602);
       assert.equal(errorCode(ask('tools/list', { cursor: 5 })), -32602);
@@ -184,7 +207,10 @@ describe('gateway: methods', () => {
       );
       begin({ name: 'b' }, 2);
       const plain = (await backend.nextCall()).call;
-      assert.deepEqual([plain.arguments, plain.meta, plain.conversation], [undefined, undefined, session.id]);
+      assert.deepEqual(
+        [plain.arguments, plain.meta, plain.conversation],
+        [undefined, undefined, session.id],
+      );
     });
 
     for (const [name, params] of [
@@ -195,7 +221,8 @@ describe('gateway: methods', () => {
       ['arguments that are null', { name: 'a', arguments: null }],
       ['meta that is no object', { name: 'a', _meta: 'x' }],
     ] as const) {
-      it(`tools/call is refused with ${name}`, () => assert.equal(errorCode(ask('tools/call', params)), -32602));
+      it(`tools/call is refused with ${name}`, () =>
+        assert.equal(errorCode(ask('tools/call', params)), -32602));
     }
 
     it('the outcome of a call is its answer', async () => {
@@ -259,7 +286,10 @@ describe('gateway: methods', () => {
       const error = reply.sent[0]?.['error'] as { code: number; message: string };
       assert.equal(error.code, -32603);
       assert.doesNotMatch(error.message, /secret/);
-      assert.match(log.lines.join(), /error: The call of a in t threw: Error: cannot read \/home\/me\/secret/);
+      assert.match(
+        log.lines.join(),
+        /error: The call of a in t threw: Error: cannot read \/home\/me\/secret/,
+      );
     });
 
     it('an early exception and a result without a JSON form are internal errors', async () => {

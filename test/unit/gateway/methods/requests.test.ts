@@ -14,9 +14,13 @@ describe('gateway: conversations (G3)', () => {
     ['an id that is no string', { 'vscode.conversationId': 5 }],
     ['an id that looks like a session', { 'vscode.conversationId': 'mcp-session:other' }],
     ['an id that looks like an address', { 'vscode.conversationId': 'mcp-address:other' }],
-    ['an id that looks like a thread', { 'vscode.conversationId': 'mcp-named:codex-mcp-client:other' }],
+    [
+      'an id that looks like a thread',
+      { 'vscode.conversationId': 'mcp-named:codex-mcp-client:other' },
+    ],
   ] as const) {
-    it(`a request with ${name} names no conversation`, () => assert.equal(conversationOf(meta), undefined));
+    it(`a request with ${name} names no conversation`, () =>
+      assert.equal(conversationOf(meta), undefined));
   }
 
   it("the server gets the client's meta without the keys between client and gateway", () => {

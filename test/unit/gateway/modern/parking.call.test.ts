@@ -2,11 +2,20 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PostReply } from '../../../../src/core/gateway/eventStreams.js';
 import { resultMessage } from '../../../../src/core/protocol/jsonRpc.js';
-import { ParkableCall, Parking, type CallTarget } from '../../../../src/core/gateway/modern/parking.js';
+import {
+  ParkableCall,
+  Parking,
+  type CallTarget,
+} from '../../../../src/core/gateway/modern/parking.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { FakeStream } from '../fakes.js';
 
-const target: CallTarget = { toolset: 't', conversation: 'd', method: 'tools/call', params: { name: 'a' } };
+const target: CallTarget = {
+  toolset: 't',
+  conversation: 'd',
+  method: 'tools/call',
+  params: { name: 'a' },
+};
 const limitMs = 600_000;
 
 class FakeReply extends FakeStream {
@@ -31,13 +40,19 @@ describe('gateway: calls that wait for their clients (G4)', () => {
   function begin(id: number, of: CallTarget = target): { call: ParkableCall; reply: FakeReply } {
     const reply = new FakeReply();
     const carrier = { id, reply: reply as unknown as PostReply, progressToken: `p${id}` };
-    const call = new ParkableCall({ target: of, parking, clock, serverMeta: {}, end: () => (ended += 1) }, carrier);
+    const call = new ParkableCall(
+      { target: of, parking, clock, serverMeta: {}, end: () => (ended += 1) },
+      carrier,
+    );
     return { call, reply };
   }
 
   function goOn(call: ParkableCall, id: number, responses: object): FakeReply {
     const reply = new FakeReply();
-    call.goOn({ id, reply: reply as unknown as PostReply, progressToken: undefined }, { ...responses });
+    call.goOn(
+      { id, reply: reply as unknown as PostReply, progressToken: undefined },
+      { ...responses },
+    );
     return reply;
   }
 
@@ -49,7 +64,10 @@ describe('gateway: calls that wait for their clients (G4)', () => {
 
   it('a call asks all questions of a turn at once, and its answer has the id of the latest POST', async () => {
     const { call, reply } = begin(1);
-    const asked = [call.ask('roots/list', undefined, signal), call.ask('elicitation/create', { a: 1 }, signal)];
+    const asked = [
+      call.ask('roots/list', undefined, signal),
+      call.ask('elicitation/create', { a: 1 }, signal),
+    ];
     assert.equal(call.progressToken(), 'p1');
     await nextTurn();
     const state = stateIn(reply);
@@ -89,7 +107,9 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     call.settle(resultMessage(1, '{}'));
     assert.equal(ended, 0);
     assert.equal(parking.take(stateIn(reply), target), call);
-    assert.deepEqual(goOn(call, 'x' as unknown as number, {}).answers, [{ jsonrpc: '2.0', id: 'x', result: {} }]);
+    assert.deepEqual(goOn(call, 'x' as unknown as number, {}).answers, [
+      { jsonrpc: '2.0', id: 'x', result: {} },
+    ]);
     assert.equal(ended, 1);
     clock.advance(limitMs);
     assert.equal(ended, 1);
@@ -123,14 +143,26 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     const reply = new FakeReply();
     const given = { name: { action: 'decline' }, wrong: 5, other: {} };
     const carrier = { id: 1, reply: reply as unknown as PostReply, progressToken: undefined };
-    const call = new ParkableCall({ target, parking, clock, serverMeta: {}, end: () => (ended += 1) }, carrier, given);
-    assert.deepEqual(await call.ask('elicitation/create', {}, signal, 'name'), { action: 'decline' });
+    const call = new ParkableCall(
+      { target, parking, clock, serverMeta: {}, end: () => (ended += 1) },
+      carrier,
+      given,
+    );
+    assert.deepEqual(await call.ask('elicitation/create', {}, signal, 'name'), {
+      action: 'decline',
+    });
     const never = (): AbortSignal => new AbortController().signal;
     for (const key of ['name', 'wrong', 'name', 'question-2', undefined])
       void call.ask('elicitation/create', {}, never(), key).catch(() => {});
     await nextTurn();
     const [{ result }] = reply.answers as [{ result: { inputRequests: object } }];
-    assert.deepEqual(Object.keys(result.inputRequests), ['name', 'wrong', 'question-1', 'question-2', 'question-3']);
+    assert.deepEqual(Object.keys(result.inputRequests), [
+      'name',
+      'wrong',
+      'question-1',
+      'question-2',
+      'question-3',
+    ]);
   });
 
   it('only the answer of the client counts, whatever the key of the server', async () => {
@@ -170,7 +202,9 @@ describe('gateway: calls that wait for their clients (G4)', () => {
       void call
         .ask('roots/list', undefined, never())
         .catch(({ message }: Error) => refused.push(`${name}: ${message}`));
-    Array.from({ length: 256 }, (_, id) => begin(id).call).forEach((call, index) => ask(call, String(index)));
+    Array.from({ length: 256 }, (_, id) => begin(id).call).forEach((call, index) =>
+      ask(call, String(index)),
+    );
     await nextTurn();
     ask(begin(256).call, 'too early');
     await nextTurn();
@@ -194,14 +228,17 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     const calls = Array.from({ length: 260 }, (_, id) => begin(id).call);
     const refused: unknown[] = [];
     for (const call of calls)
-      void call.ask('roots/list', undefined, never()).catch((error: Error) => refused.push(error.message));
+      void call
+        .ask('roots/list', undefined, never())
+        .catch((error: Error) => refused.push(error.message));
     await nextTurn();
     assert.deepEqual(refused, Array(4).fill('The clients have too many open questions.'));
     await assert.rejects(begin(260).call.ask('roots/list', undefined, signal), /too many/);
     parking.dispose();
     assert.equal(ended, 256, 'the end of the gateway ends them all');
     const { call } = begin(1);
-    for (let count = 0; count < 64; count++) void call.ask('roots/list', undefined, never()).catch(() => {});
+    for (let count = 0; count < 64; count++)
+      void call.ask('roots/list', undefined, never()).catch(() => {});
     await assert.rejects(call.ask('roots/list', undefined, signal), /too many/);
   });
 });

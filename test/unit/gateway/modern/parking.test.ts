@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { Parking, type CallTarget, type ParkableCall } from '../../../../src/core/gateway/modern/parking.js';
+import {
+  Parking,
+  type CallTarget,
+  type ParkableCall,
+} from '../../../../src/core/gateway/modern/parking.js';
 
 const call = { abandon: (): void => {}, waitsSince: undefined } as unknown as ParkableCall;
 const target: CallTarget = {
@@ -15,7 +19,13 @@ describe('gateway: request states (G4)', () => {
   it('each request state is different, and finds its call whatever else the second request brings', () => {
     const [one, two] = [parking.put(call, target), parking.put(call, target)];
     assert.notEqual(one, two);
-    const params = { arguments: { y: [2], x: 1 }, name: 'a', _meta: {}, requestState: one, inputResponses: {} };
+    const params = {
+      arguments: { y: [2], x: 1 },
+      name: 'a',
+      _meta: {},
+      requestState: one,
+      inputResponses: {},
+    };
     assert.equal(parking.take(one, { ...target, params }), call);
     assert.equal(parking.take(one, target), undefined, 'they are good once');
     parking.forget(two);
@@ -25,7 +35,10 @@ describe('gateway: request states (G4)', () => {
   it('an equal call without its request state is recognised', () => {
     assert.equal(parking.waits(target), false);
     const state = parking.put(call, target);
-    assert.equal(parking.waits({ ...target, params: { ...target.params, inputResponses: {} } }), true);
+    assert.equal(
+      parking.waits({ ...target, params: { ...target.params, inputResponses: {} } }),
+      true,
+    );
     assert.equal(parking.waits({ ...target, conversation: 'e' }), false);
     parking.forget(state);
     assert.equal(parking.waits(target), false);

@@ -6,8 +6,15 @@ describe('headers of a request of 2026-07-28', () => {
   it('the header Mcp-Name repeats the name in the body', () => {
     const errorOf = (method: string): string | undefined => {
       const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': method };
-      const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: {} };
-      const envelope = readEnvelope(headers, { kind: 'request', id: 1, method, params: { _meta } }, true);
+      const _meta = {
+        [metaKeys.protocolVersion]: modernVersion,
+        [metaKeys.clientCapabilities]: {},
+      };
+      const envelope = readEnvelope(
+        headers,
+        { kind: 'request', id: 1, method, params: { _meta } },
+        true,
+      );
       return 'fault' in envelope ? envelope.fault.message : undefined;
     };
     for (const method of ['tools/call', 'prompts/get', 'resources/read', 'tasks/get']) {
@@ -20,7 +27,10 @@ describe('headers of a request of 2026-07-28', () => {
   it('equal capabilities are one object in all requests, unless they are very large', () => {
     const declaredBy = (said: object, knowsTasks = true): unknown => {
       const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': 'tools/list' };
-      const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: said };
+      const _meta = {
+        [metaKeys.protocolVersion]: modernVersion,
+        [metaKeys.clientCapabilities]: said,
+      };
       const message = { kind: 'request', id: 1, method: 'tools/list', params: { _meta } } as const;
       const envelope = readEnvelope(headers, message, knowsTasks);
       return 'fault' in envelope ? assert.fail(envelope.fault.message) : envelope.declared;
@@ -30,6 +40,9 @@ describe('headers of a request of 2026-07-28', () => {
     const large = (): object => ({ experimental: { text: 'x'.repeat(300_000) } });
     assert.notEqual(declaredBy(large()), declaredBy(large()));
     const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-    assert.deepEqual([declaredBy(withTasks), declaredBy(withTasks, false)], [withTasks, { extensions: {} }]);
+    assert.deepEqual(
+      [declaredBy(withTasks), declaredBy(withTasks, false)],
+      [withTasks, { extensions: {} }],
+    );
   });
 });

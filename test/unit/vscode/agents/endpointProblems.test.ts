@@ -1,6 +1,9 @@
 /** Problems of the addresses for agents (G2, G3b, G6). */
 import assert from 'node:assert/strict';
-import { agentEndpointProblem, agentsWindowProblem } from '../../../../src/vscode/agents/endpointProblems.js';
+import {
+  agentEndpointProblem,
+  agentsWindowProblem,
+} from '../../../../src/vscode/agents/endpointProblems.js';
 
 const codeOf = (isOfInterest: boolean, support: unknown): string | undefined =>
   agentsWindowProblem(isOfInterest, support)?.code;
@@ -8,7 +11,10 @@ const codeOf = (isOfInterest: boolean, support: unknown): string | undefined =>
 describe('an Agents window in which the extension does not run', () => {
   it('an Agents window without the extension is reported to a person who uses agent-host sessions', () => {
     assert.equal(codeOf(true, {}), 'agents-window-off');
-    assert.equal(codeOf(true, { 'minds.mcp-toolsets': false, 'other.one': true }), 'agents-window-off');
+    assert.equal(
+      codeOf(true, { 'minds.mcp-toolsets': false, 'other.one': true }),
+      'agents-window-off',
+    );
   });
 
   it('an Agents window is not reported to other people, if the extension runs there, or without the setting', () => {

@@ -20,10 +20,18 @@ describe('code lenses (E2)', () => {
 
   const tools = { tools: [servedTool('x')], offered: 3 };
   const cases: readonly (readonly [ServerState, Parameters<typeof status>[1], string])[] = [
-    [{ kind: 'running', since: 0 }, tools, '$(pass) Running · 1 of 3 tools | Restart | Show Log | Stop'],
+    [
+      { kind: 'running', since: 0 },
+      tools,
+      '$(pass) Running · 1 of 3 tools | Restart | Show Log | Stop',
+    ],
     [{ kind: 'idle', since: 0 }, tools, '$(pass) Idle · 1 of 3 tools | Restart | Show Log | Stop'],
     [{ kind: 'starting', since: 0 }, {}, '$(sync) Starting | Show Log | Stop'],
-    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) Failed | Start | Show Log'],
+    [
+      { kind: 'failed', since: 0, reason: 'gone', fix: 'look' },
+      {},
+      '$(error) Failed | Start | Show Log',
+    ],
     [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) Stopped | Start | Show Log'],
     [{ kind: 'disabled' }, {}, '$(circle-slash) Disabled | Enable'],
     [{ kind: 'pending' }, {}, '$(shield) Waits for approval'],
@@ -42,7 +50,9 @@ describe('code lenses (E2)', () => {
   }
 
   it('lenses show why a server failed', () => {
-    const [lens] = lenses(text, [status('a', { state: { kind: 'failed', since: 0, reason: 'gone', fix: 'look' } })]);
+    const [lens] = lenses(text, [
+      status('a', { state: { kind: 'failed', since: 0, reason: 'gone', fix: 'look' } }),
+    ]);
     assert.equal(lens?.tooltip, 'gone\nlook');
   });
 });

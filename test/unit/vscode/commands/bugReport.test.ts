@@ -25,8 +25,15 @@ describe('bugReport (E4)', () => {
     const text = report({
       snapshot: snapshot(
         [
-          status('a', { tools: [servedTool('x')], offered: 2, serverInfo: { name: 'plain', version: '1.0.0' } }),
-          status('b', { state: { kind: 'failed', since: 0, reason: 'exit\n1', fix: '' }, transport: undefined }),
+          status('a', {
+            tools: [servedTool('x')],
+            offered: 2,
+            serverInfo: { name: 'plain', version: '1.0.0' },
+          }),
+          status('b', {
+            state: { kind: 'failed', since: 0, reason: 'exit\n1', fix: '' },
+            transport: undefined,
+          }),
         ],
         { problems: [problem()] },
       ),
@@ -56,9 +63,12 @@ describe('bugReport (E4)', () => {
     const text = report({
       settings: [['mcpToolsets.x', canary]],
       sources: [{ file, text: `servers: { a: { env: { T: other-${canary} } } } # ${canary}` }],
-      snapshot: snapshot([status('a', { state: { kind: 'failed', since: 0, reason: canary, fix: '' } })], {
-        problems: [problem({ message: canary })],
-      }),
+      snapshot: snapshot(
+        [status('a', { state: { kind: 'failed', since: 0, reason: canary, fix: '' } })],
+        {
+          problems: [problem({ message: canary })],
+        },
+      ),
       logs: [{ name: 'a', lines: [canary, 'Authorization: Bearer abcdef123456'] }],
       redact: (all) => redactor.redact(all),
     });
@@ -75,7 +85,10 @@ describe('bugReport (E4)', () => {
       ],
       redact: (all) => redactor.redact(all),
     });
-    assert.ok(text.endsWith(`## Log: b\n\n\`\`\`\`\`\`\n${forged.join('\n')}\n\`\`\`\`\`\`\n`), text);
+    assert.ok(
+      text.endsWith(`## Log: b\n\n\`\`\`\`\`\`\n${forged.join('\n')}\n\`\`\`\`\`\`\n`),
+      text,
+    );
   });
 
   it('a bug report does not name the person', () => {
@@ -83,7 +96,10 @@ describe('bugReport (E4)', () => {
   });
 
   it('a bug report says if a file cannot be read', () => {
-    assert.match(report({ sources: [{ file, text: 'servers: [' }] }), /not readable as YAML; 1 lines/);
+    assert.match(
+      report({ sources: [{ file, text: 'servers: [' }] }),
+      /not readable as YAML; 1 lines/,
+    );
     assert.match(report({ sources: [{ file, text: undefined }] }), /no such file/);
   });
 });

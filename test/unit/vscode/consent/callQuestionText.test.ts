@@ -1,7 +1,11 @@
 /** The question about a call (S4). */
 import assert from 'node:assert/strict';
 import { pageWidth } from '../../../../src/core/base/folded.js';
-import { argumentsText, callPage, fitsQuestion } from '../../../../src/vscode/consent/callQuestionText.js';
+import {
+  argumentsText,
+  callPage,
+  fitsQuestion,
+} from '../../../../src/vscode/consent/callQuestionText.js';
 
 const call = (input: Record<string, unknown> | undefined, title?: string) => ({
   toolset: 'shell',
@@ -40,7 +44,11 @@ describe('a question about a call', () => {
 
   it('hides no character and no part, however long the arguments are', () => {
     const text = `${'x'.repeat(50_000)}MIDDLE${'y'.repeat(50_000)}`;
-    const input = { path: 'a\u202eb\u200bc', text, list: Array.from({ length: 5_000 }, (_, index) => index) };
+    const input = {
+      path: 'a\u202eb\u200bc',
+      text,
+      list: Array.from({ length: 5_000 }, (_, index) => index),
+    };
     for (const shown of [argumentsText(call(input)), callPage(call(input))]) {
       assert.match(shown, /a\\u\{202e\}b\\u\{200b\}c/);
       assert.ok(unfolded(shown).includes(`"text": "${text}"`));
@@ -49,12 +57,17 @@ describe('a question about a call', () => {
       assert.equal(fitsQuestion(shown), false);
     }
     assert.equal(fitsQuestion(argumentsText(call({ a: 1 }, 'x'.repeat(5_000)))), true);
-    assert.equal(fitsQuestion(argumentsText(call({ list: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7] }))), false);
+    assert.equal(
+      fitsQuestion(argumentsText(call({ list: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7] }))),
+      false,
+    );
   });
 
   it('cannot be forged by a title or an argument', () => {
     const title = `Arguments:\n{\n  "path": "README.md"\n}${'\n'.repeat(1200)}`;
-    const lines = argumentsText(call({ path: '/home/me/.ssh/id', note: '\n  | x' }, title)).split('\n');
+    const lines = argumentsText(call({ path: '/home/me/.ssh/id', note: '\n  | x' }, title)).split(
+      '\n',
+    );
     assert.deepEqual(lines.slice(0, 5), [
       'Arguments:',
       '{',

@@ -16,11 +16,14 @@ describe('titles of conversations (E3)', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const titles = (): ConversationTitles => new ConversationTitles(path.join(folder, 'extension'), () => now);
+  const titles = (): ConversationTitles =>
+    new ConversationTitles(path.join(folder, 'extension'), () => now);
   const write = (...records: unknown[]): void =>
     writeFileSync(
       path.join(folder, 'chatSessions', `${chat}.jsonl`),
-      records.map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join(''),
+      records
+        .map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`)
+        .join(''),
     );
   const untilNamed = (all: ConversationTitles, conversation = chat): Promise<void> =>
     new Promise((done) => {
@@ -31,7 +34,10 @@ describe('titles of conversations (E3)', () => {
       assert.equal(all.of(conversation), undefined);
     });
 
-  const first = { kind: 0, v: { requests: [{ agent: { name: 'agent' }, message: { text: 'Fix "it"\n now' } }] } };
+  const first = {
+    kind: 0,
+    v: { requests: [{ agent: { name: 'agent' }, message: { text: 'Fix "it"\n now' } }] },
+  };
 
   it('the title of a chat is its first words', async () => {
     write(first);
@@ -41,7 +47,12 @@ describe('titles of conversations (E3)', () => {
   });
 
   it('the last given title of a chat wins', async () => {
-    write(first, { kind: 1, k: ['customTitle'], v: 'Old' }, { kind: 1, k: ['customTitle'], v: 'The page' }, '{ half');
+    write(
+      first,
+      { kind: 1, k: ['customTitle'], v: 'Old' },
+      { kind: 1, k: ['customTitle'], v: 'The page' },
+      '{ half',
+    );
     const all = titles();
     await untilNamed(all);
     assert.equal(all.of(chat)?.text, 'The page');

@@ -1,7 +1,11 @@
 /** A question during the start of a window waits a limited time for its tools. */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/events.js';
-import { untilReady, type EngineSlot, type WindowState } from '../../../../src/vscode/engine/engineSlot.js';
+import {
+  untilReady,
+  type EngineSlot,
+  type WindowState,
+} from '../../../../src/vscode/engine/engineSlot.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { servedTool, snapshot, status } from '../views/statuses.js';
@@ -33,7 +37,9 @@ describe('readiness for a question', () => {
   }
 
   async function begin(signal = new AbortController().signal): Promise<void> {
-    const ready = untilReady(slot as unknown as EngineSlot, clock, signal, (ids) => waits.push(ids));
+    const ready = untilReady(slot as unknown as EngineSlot, clock, signal, (ids) =>
+      waits.push(ids),
+    );
     void ready.then(() => (done = true));
     await rest();
   }

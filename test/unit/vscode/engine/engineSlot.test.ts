@@ -22,7 +22,12 @@ class FakeFiles implements ConfigFiles {
   readonly onDidChange = this.emitter.event;
 
   set(text: string | undefined, changes: Partial<ConfigFilesState> = {}): void {
-    this.state = { folders: 1, sources: [{ file, folder: '/folder', text }], problems: [], ...changes };
+    this.state = {
+      folders: 1,
+      sources: [{ file, folder: '/folder', text }],
+      problems: [],
+      ...changes,
+    };
     this.emitter.fire(this.state);
   }
   readNow(): Promise<void> {

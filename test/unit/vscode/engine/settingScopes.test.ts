@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
-import { endpointPortOf, permissionsByScope, type SettingValues } from '../../../../src/vscode/engine/settingScopes.js';
+import {
+  endpointPortOf,
+  permissionsByScope,
+  type SettingValues,
+} from '../../../../src/vscode/engine/settingScopes.js';
 
 describe('permissions by the scopes of the editor (S4)', () => {
-  const rows: readonly [what: string, set: SettingValues | undefined, expected: readonly unknown[]][] = [
+  const rows: readonly [
+    what: string,
+    set: SettingValues | undefined,
+    expected: readonly unknown[],
+  ][] = [
     ['nothing is set', undefined, [undefined, undefined, undefined]],
     [
       'an editor that tells no remote settings apart',
@@ -25,7 +33,8 @@ describe('permissions by the scopes of the editor (S4)', () => {
       [undefined, 'container', undefined],
     ],
   ];
-  for (const [what, set, expected] of rows) it(what, () => assert.deepEqual(permissionsByScope(set, []), expected));
+  for (const [what, set, expected] of rows)
+    it(what, () => assert.deepEqual(permissionsByScope(set, []), expected));
 
   it('permissions of each folder count too', () => {
     const folders = [
@@ -41,11 +50,26 @@ describe('permissions by the scopes of the editor (S4)', () => {
 });
 
 describe('the port for agents outside the editor (G6, S4)', () => {
-  const rows: readonly [what: string, set: SettingValues | undefined, chosen: unknown, expected: object][] = [
+  const rows: readonly [
+    what: string,
+    set: SettingValues | undefined,
+    chosen: unknown,
+    expected: object,
+  ][] = [
     ['is 0 if nothing is set', undefined, undefined, { port: 0 }],
     ['is the person’s own', { globalValue: 7000 }, undefined, { port: 7000 }],
-    ['stays closed if only the workspace asks for it', { workspaceValue: 7000 }, undefined, { port: 0, asked: 7000 }],
-    ['stays closed if only a folder asks for it', { workspaceFolderValue: 7000 }, undefined, { port: 0, asked: 7000 }],
+    [
+      'stays closed if only the workspace asks for it',
+      { workspaceValue: 7000 },
+      undefined,
+      { port: 0, asked: 7000 },
+    ],
+    [
+      'stays closed if only a folder asks for it',
+      { workspaceFolderValue: 7000 },
+      undefined,
+      { port: 0, asked: 7000 },
+    ],
     [
       'stays closed if only a dev container asks for it',
       { globalRemoteValue: 7000, globalValue: 7000 },
@@ -53,17 +77,28 @@ describe('the port for agents outside the editor (G6, S4)', () => {
       { port: 0, asked: 7000 },
     ],
     ['opens if the person chose it here', { workspaceValue: 7000 }, 7000, { port: 7000 }],
-    ['stays closed if the workspace changes the chosen port', { workspaceValue: 7001 }, 7000, { port: 0, asked: 7001 }],
+    [
+      'stays closed if the workspace changes the chosen port',
+      { workspaceValue: 7001 },
+      7000,
+      { port: 0, asked: 7001 },
+    ],
     [
       'is the person’s own while the workspace asks for another',
       { globalValue: 7000, workspaceValue: 7001 },
       undefined,
       { port: 7000, asked: 7001 },
     ],
-    ['can be closed by a workspace', { globalValue: 7000, workspaceValue: 0 }, undefined, { port: 0 }],
+    [
+      'can be closed by a workspace',
+      { globalValue: 7000, workspaceValue: 0 },
+      undefined,
+      { port: 0 },
+    ],
     ['is 0 if the value is no port', { workspaceValue: '7000' }, undefined, { port: 0 }],
   ];
   for (const [what, set, chosen, expected] of rows) {
-    it(`the endpoint’s port ${what}`, () => assert.deepEqual(endpointPortOf(set, chosen), expected));
+    it(`the endpoint’s port ${what}`, () =>
+      assert.deepEqual(endpointPortOf(set, chosen), expected));
   }
 });

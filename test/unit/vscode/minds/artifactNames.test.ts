@@ -18,7 +18,11 @@ describe('names of links to artifacts', () => {
     it(JSON.stringify(name.slice(0, 20)), () => {
       const made = linkName(name, extension);
       assert.equal(made, expected);
-      assert.deepEqual(artifactPath(`/shop/look/a.png/${made}`), ['shop', 'look', 'a.png'], 'one part of a path');
+      assert.deepEqual(
+        artifactPath(`/shop/look/a.png/${made}`),
+        ['shop', 'look', 'a.png'],
+        'one part of a path',
+      );
     });
   }
 

@@ -9,11 +9,17 @@ import { snapshot } from '../views/statuses.js';
 import { broken, counter, window } from './windows.js';
 
 describe('follow-ups of @minds', () => {
-  const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
+  const slotOf = (of: StatusSnapshot): EngineSlot =>
+    ({ state: window(of) }) as unknown as EngineSlot;
   const team = (members: readonly unknown[]): TeamView => ({ members }) as TeamView;
   const after = (end: TurnEnd['kind'], member?: string) => ({
     metadata: metadataOf(
-      recordOf({ conversation: 'mine', messages: [], end, ...(member !== undefined && { member }) }),
+      recordOf({
+        conversation: 'mine',
+        messages: [],
+        end,
+        ...(member !== undefined && { member }),
+      }),
     ),
   });
 
@@ -34,7 +40,10 @@ describe('follow-ups of @minds', () => {
 
   it('there are no follow-ups for an answer of another participant', () => {
     for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
-      assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
+      assert.deepEqual(
+        followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])),
+        [],
+      );
     }
   });
 });

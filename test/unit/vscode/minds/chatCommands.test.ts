@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import type { Member } from '../../../../src/core/team/team.js';
 import type { Engine } from '../../../../src/vscode/engine/engine.js';
 import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
-import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
+import {
+  release,
+  showMembers,
+  showServers,
+  showTools,
+} from '../../../../src/vscode/minds/chatCommands.js';
 import { tool } from '../../minds/fakes.js';
 import { problem, snapshot, status } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
@@ -33,7 +38,10 @@ describe('commands of @minds', () => {
   it('/mcp reports a serving previous definition, and why there are no servers', () => {
     const previous = status('shop', { previous: { since: 0 } as never });
     showServers(stream, window(snapshot([previous])), 'other');
-    assert.match(stream.text, /`shop` – running, has served its previous definition since [^,]+, 0 tools\n/);
+    assert.match(
+      stream.text,
+      /`shop` – running, has served its previous definition since [^,]+, 0 tools\n/,
+    );
     const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
       ['untrusted', /not trusted/],
       ['noFolder', /No folder is open/],
@@ -58,7 +66,12 @@ describe('commands of @minds', () => {
       /^The config file has an error, so its servers are unknown\.[^]*Not valid YAML\. Close it\./,
     );
     const tools = new FakeStream();
-    showTools(tools, { tools: [], instructions: '' }, window(snapshot([], { problems })), code('alice'));
+    showTools(
+      tools,
+      { tools: [], instructions: '' },
+      window(snapshot([], { problems })),
+      code('alice'),
+    );
     assert.match(tools.text, /^The config file has an error/);
   });
 
@@ -102,7 +115,8 @@ describe('commands of @minds', () => {
   });
 
   it('/as shows the members with their grants, and who answers now', () => {
-    const member = (id: string, more: Partial<Member>): Member => ({ id, name: id, grants: [], ...more }) as Member;
+    const member = (id: string, more: Partial<Member>): Member =>
+      ({ id, name: id, grants: [], ...more }) as Member;
     const all = { grant: { kind: 'all' } };
     const without = { grant: { kind: 'except', id: 'shop' } };
     const one = { grant: { kind: 'toolset', id: 'bank' } };

@@ -6,7 +6,10 @@ import { ModelProblems, type Refusal } from '../../../../src/vscode/minds/modelP
 import { tool } from '../../minds/fakes.js';
 import { file, toolset } from '../views/statuses.js';
 
-const at = (line: number): Place => ({ file, range: { ...startOfFile, start: { line, character: 2 } } });
+const at = (line: number): Place => ({
+  file,
+  range: { ...startOfFile, start: { line, character: 2 } },
+});
 const placeOf = (server: string | undefined): Place => at(server === 'shop' ? 7 : 0);
 const toolsets = [toolset('shop', 'shop_count', 'shop_echo')];
 
@@ -33,7 +36,9 @@ describe('problems of models', () => {
   });
 
   const codes = (some = toolsets): string[] =>
-    problems.problems(some, placeOf).map(({ code, server, place }) => `${code} ${server} ${place.range.start.line}`);
+    problems
+      .problems(some, placeOf)
+      .map(({ code, server, place }) => `${code} ${server} ${place.range.start.line}`);
 
   it('the problem of a refusal is at the server of the tool and names vendor, conversation, tool and text', () => {
     problems.refused(refusal('minds-1'));

@@ -1,4 +1,7 @@
-/** A new folder is made after the editor watches its parent, because otherwise changes in it stay unnoticed. */
+/**
+ * A new folder is made after the editor watches its parent, because otherwise changes in it stay
+ * unnoticed.
+ */
 import assert from 'node:assert/strict';
 import { makeFolders } from '../../../../src/vscode/minds/newFolders.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
@@ -50,7 +53,10 @@ describe('new folders', () => {
   it('new folders are made after a delay if the editor reports none', async () => {
     await begin();
     await clock.flow(10_000);
-    assert.deepEqual([made, done, listening.size], [['/work/.github', '/work/.github/agents'], true, 0]);
+    assert.deepEqual(
+      [made, done, listening.size],
+      [['/work/.github', '/work/.github/agents'], true, 0],
+    );
   });
 
   it('existing folders are not made again', async () => {

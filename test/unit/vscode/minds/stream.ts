@@ -1,4 +1,7 @@
-/** The stream of an answer as text: Markdown for a person, and everything else as a line in angle brackets. */
+/**
+ * The stream of an answer as text: Markdown for a person, and everything else as a line in angle
+ * brackets.
+ */
 import type { InertStream } from '../../../../src/vscode/views/inertEditor.js';
 import { read } from '../../../support/markdown.js';
 

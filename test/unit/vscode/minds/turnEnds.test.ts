@@ -13,7 +13,14 @@ describe('the end of a turn', () => {
     const log = new Lines();
     const problems = new ModelProblems(() => {});
     const earlier = { kind: 'stopped', why: { kind: 'rejected', text: '' } } as const;
-    problems.refused({ conversation: 'mine', vendor: '', model: '', end: earlier, toolset: undefined, text: '' });
+    problems.refused({
+      conversation: 'mine',
+      vendor: '',
+      model: '',
+      end: earlier,
+      toolset: undefined,
+      text: '',
+    });
     const before = problems.problems([], () => problem().place).length;
     const error = tellEnd(
       { end, messages: messages as never },
@@ -41,7 +48,10 @@ describe('the end of a turn', () => {
     const { said, error, before, after } = told({ kind: 'answered' });
     assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
     assert.equal(told({ kind: 'answered' }, []).said, '*Fake gave no answer.*');
-    assert.deepEqual([told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error], ['', undefined]);
+    assert.deepEqual(
+      [told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error],
+      ['', undefined],
+    );
   });
 
   it('an end at the limit of steps names the limit and offers to continue', () => {

@@ -16,5 +16,9 @@ export const leasedBy = (conversation: string): Pick<ReturnType<typeof status>, 
     },
   ],
 });
-export const counter = status('counter', { tools: [servedTool('count')], offered: 2, ...leasedBy('mine') });
+export const counter = status('counter', {
+  tools: [servedTool('count')],
+  offered: 2,
+  ...leasedBy('mine'),
+});
 export const broken = status('broken', { state: { kind: 'invalid' } as never });

@@ -5,15 +5,27 @@ const labels = (text: string): string[] => configuredServers(text).map(({ label 
 
 describe('configuredServers', () => {
   it('finds servers with their places', () => {
-    const text = '{\n  "servers": {\n    "one": { "command": "x", "env": { "servers": "no" } },\n    "two": {}\n  }\n}';
+    const text =
+      '{\n  "servers": {\n    "one": { "command": "x", "env": { "servers": "no" } },\n    "two": {}\n  }\n}';
     assert.deepEqual(configuredServers(text), [
-      { label: 'one', range: { start: { line: 2, character: 4 }, end: { line: 2, character: 9 } }, isOurs: false },
-      { label: 'two', range: { start: { line: 3, character: 4 }, end: { line: 3, character: 9 } }, isOurs: false },
+      {
+        label: 'one',
+        range: { start: { line: 2, character: 4 }, end: { line: 2, character: 9 } },
+        isOurs: false,
+      },
+      {
+        label: 'two',
+        range: { start: { line: 3, character: 4 }, end: { line: 3, character: 9 } },
+        isOurs: false,
+      },
     ]);
   });
 
   it('knows both forms and no other container', () => {
-    assert.deepEqual(labels('{"mcpServers":{"a":{}},"inputs":{"b":{}},"servers":{"c":{}}}'), ['a', 'c']);
+    assert.deepEqual(labels('{"mcpServers":{"a":{}},"inputs":{"b":{}},"servers":{"c":{}}}'), [
+      'a',
+      'c',
+    ]);
   });
 
   it('reads comments, trailing commas, CRLF and escapes', () => {
@@ -25,7 +37,9 @@ describe('configuredServers', () => {
 
   it('tells entries of ours from others', () => {
     const entry = { command: 'npx', args: ['-y', 'mcp-toolsets@1.0.0', 'connect', 'a'] };
-    const text = JSON.stringify({ mcpServers: { a: entry, b: { command: 'npx', args: ['-y', 'connect', 'b'] } } });
+    const text = JSON.stringify({
+      mcpServers: { a: entry, b: { command: 'npx', args: ['-y', 'connect', 'b'] } },
+    });
     assert.deepEqual(
       configuredServers(`${text.slice(0, -2)},}}`).map(({ label, isOurs }) => [label, isOurs]),
       [
@@ -36,7 +50,10 @@ describe('configuredServers', () => {
   });
 
   it('ignores servers at a deeper level', () => {
-    assert.deepEqual(labels('{"x": {"servers": {"no": {}}}, "servers": {"yes": {"servers": {"no": {}}}}}'), ['yes']);
+    assert.deepEqual(
+      labels('{"x": {"servers": {"no": {}}}, "servers": {"yes": {"servers": {"no": {}}}}}'),
+      ['yes'],
+    );
     assert.deepEqual(labels('[{"servers": {"no": {}}}]'), []);
   });
 

@@ -19,7 +19,10 @@ describe('labelsOf', () => {
   it('are the ids of all servers that are not switched off, in file order (G3b)', () => {
     const all = ['starting', 'reconnecting', 'running', 'idle', 'failed', 'invalid', 'stopped'];
     assert.deepEqual(labelsOf(snapshot(servers), []), all);
-    assert.deepEqual(labelsOf(snapshot(servers), [toolset('invalid', 'a'), toolset('running', 'b')]), all);
+    assert.deepEqual(
+      labelsOf(snapshot(servers), [toolset('invalid', 'a'), toolset('running', 'b')]),
+      all,
+    );
   });
 
   it('lists toolsets without a server last', () => {

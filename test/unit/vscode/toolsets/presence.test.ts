@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { toolsForEditor } from '../../../../src/core/tools/catalogue.js';
-import { absenceProblem, presenceOf, type Absence } from '../../../../src/vscode/toolsets/presence.js';
+import {
+  absenceProblem,
+  presenceOf,
+  type Absence,
+} from '../../../../src/vscode/toolsets/presence.js';
 import { problem, toolset } from '../views/statuses.js';
 
 const demo = toolset('demo', 'a', 'b');
@@ -44,13 +48,22 @@ describe('problem of an absent toolset', () => {
   const about = (absence: Partial<Absence>): ReturnType<typeof absenceProblem> =>
     absenceProblem(
       demo,
-      { presence: { kind: 'hidden' }, connected: true, switchedOff: undefined, rivals: [], ...absence },
+      {
+        presence: { kind: 'hidden' },
+        connected: true,
+        switchedOff: undefined,
+        rivals: [],
+        ...absence,
+      },
       place,
     );
 
   it('is at the key of the server', () => {
     const { code, server, place: at, severity } = about({});
-    assert.deepEqual([code, server, at, severity], ['editor-toolset-hidden', 'demo', place, 'warning']);
+    assert.deepEqual(
+      [code, server, at, severity],
+      ['editor-toolset-hidden', 'demo', place, 'warning'],
+    );
   });
 
   it('says how many tools the editor shows', () => {
@@ -58,7 +71,10 @@ describe('problem of an absent toolset', () => {
     const missing = toolsForEditor(demo).slice(1);
     const partly = { kind: 'partly', missing: missing.map(({ published }) => published) } as const;
     assert.equal(about({ presence: partly }).inEditor, 1);
-    assert.equal(about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).inEditor, undefined);
+    assert.equal(
+      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).inEditor,
+      undefined,
+    );
   });
 
   it('names the file that configures the same name, and links to it', () => {
@@ -83,7 +99,10 @@ describe('problem of an absent toolset', () => {
   it('gives the likely causes if no file configures the same name', () => {
     assert.match(about({}).message, /user mcp\.json/);
     assert.match(about({ connected: false }).message, /has not connected/);
-    assert.match(about({ switchedOff: '"chat.mcp.access" is "none"' }).message, /"chat\.mcp\.access" is "none"/);
+    assert.match(
+      about({ switchedOff: '"chat.mcp.access" is "none"' }).message,
+      /"chat\.mcp\.access" is "none"/,
+    );
     assert.match(about({ presence: { kind: 'partly', missing: ['b'] } }).message, /"b" of "demo"/);
     assert.match(
       about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).message,

@@ -119,7 +119,9 @@ describe('Presenter', () => {
 
   it('renews a definition once the other server of its name is gone, because the editor keeps the prefix', async () => {
     stage.connections.add('demo');
-    stage.rivalsFound = [{ label: 'demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false }];
+    stage.rivalsFound = [
+      { label: 'demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false },
+    ];
     presenter.expect([demo]);
     await clock.flow(10_000);
     assert.match(messages()[0] ?? '', /also configures an MCP server "demo"/);
@@ -136,7 +138,9 @@ describe('Presenter', () => {
 
   it('reports an entry of ours until its tools are there, under another prefix', async () => {
     stage.connections.add('demo');
-    stage.rivalsFound = [{ label: 'demo', file: '.mcp.json', place: problem().place, isOurs: true }];
+    stage.rivalsFound = [
+      { label: 'demo', file: '.mcp.json', place: problem().place, isOurs: true },
+    ];
     presenter.expect([demo]);
     await clock.flow(10_000);
     assert.match(messages()[0] ?? '', /from the entry "demo" of \.mcp\.json/);
@@ -181,7 +185,11 @@ describe('Presenter', () => {
     assert.ok(twice > spent && twice <= 2 * spent, `${spent}, then ${twice} starts`);
     presenter.noteTaken(['demo']);
     await clock.flow(60_000);
-    assert.equal(stage.starts.length, twice, 'an editor that asks again and again starts nothing for ever');
+    assert.equal(
+      stage.starts.length,
+      twice,
+      'an editor that asks again and again starts nothing for ever',
+    );
     presenter.expect([]);
     presenter.expect([demo]);
     await clock.flow(60_000);
@@ -209,7 +217,9 @@ describe('Presenter', () => {
 
   it('reports tools that the editor listed and does not show, and names the cause', async () => {
     stage.connections.add('demo');
-    stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false }];
+    stage.rivalsFound = [
+      { label: 'Demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false },
+    ];
     presenter.expect([demo]);
     await clock.flow(2900);
     assert.deepEqual(messages(), []);
@@ -241,7 +251,11 @@ describe('Presenter', () => {
     await clock.flow(100);
     stage.connections.delete('demo');
     await clock.flow(60_000);
-    assert.equal(stage.starts.length, before, 'it was shown, so what happened then is the person’s');
+    assert.equal(
+      stage.starts.length,
+      before,
+      'it was shown, so what happened then is the person’s',
+    );
   });
 
   it('does not restart a toolset that vanished after it was shown, and reports it', async () => {

@@ -68,7 +68,9 @@ describe('the bridge of an app (G8)', () => {
     assert.deepEqual(await answerTo('tools/call', { name: 'bump', arguments: { by: 1 } }), {
       result: { content: [], structuredContent: { count: 2 } },
     });
-    assert.deepEqual(await answerTo('resources/read', { uri: 'ui://a' }), { result: { contents: [] } });
+    assert.deepEqual(await answerTo('resources/read', { uri: 'ui://a' }), {
+      result: { contents: [] },
+    });
     assert.deepEqual(asked, [['bump', { by: 1 }], 'ui://a']);
   });
 
@@ -83,7 +85,11 @@ describe('the bridge of an app (G8)', () => {
     ['tools/call', { name: 'unknown' }, { error: { code: -32602, message: 'no such tool' } }],
     ['tools/call', { name: 'throws' }, { error: { code: -32603, message: 'it threw' } }],
     ['resources/read', {}, { error: { code: -32602, message: '`uri` must be a string.' } }],
-    ['sampling/createMessage', {}, { error: { code: -32601, message: 'Method not found: sampling/createMessage' } }],
+    [
+      'sampling/createMessage',
+      {},
+      { error: { code: -32601, message: 'Method not found: sampling/createMessage' } },
+    ],
     ['constructor', {}, { error: { code: -32601, message: 'Method not found: constructor' } }],
   ] as const) {
     it(`answers ${method} ${JSON.stringify(params)}`, async () =>
@@ -91,7 +97,17 @@ describe('the bridge of an app (G8)', () => {
   }
 
   it('the bridge ignores messages that are not requests', async () => {
-    for (const message of [undefined, null, 7, 'x', [], {}, { id: 1 }, { method: 7, id: 1 }, { method: 'x' }]) {
+    for (const message of [
+      undefined,
+      null,
+      7,
+      'x',
+      [],
+      {},
+      { id: 1 },
+      { method: 7, id: 1 },
+      { method: 'x' },
+    ]) {
       bridge.receive(message);
     }
     bridge.themeChanged();
@@ -100,7 +116,8 @@ describe('the bridge of an app (G8)', () => {
   });
 
   it('the bridge limits requests in flight, and sends nothing after its end', async () => {
-    for (let id = 0; id < 33; id++) bridge.receive({ id, method: 'tools/call', params: { name: 'waits' } });
+    for (let id = 0; id < 33; id++)
+      bridge.receive({ id, method: 'tools/call', params: { name: 'waits' } });
     await nextTurn();
     assert.deepEqual([sent.length, sent[0]?.['id'], asked.length], [1, 32, 32]);
     bridge.dispose();

@@ -20,8 +20,14 @@ describe('sidebar, outside its rows', () => {
   });
 
   it('says that every server is disabled', () => {
-    assert.match(message(snapshot([status('a', { state: { kind: 'disabled' } })])), /Every server is disabled/);
-    assert.equal(message(snapshot([status('a', { state: { kind: 'disabled' } }), status('b')])), '');
+    assert.match(
+      message(snapshot([status('a', { state: { kind: 'disabled' } })])),
+      /Every server is disabled/,
+    );
+    assert.equal(
+      message(snapshot([status('a', { state: { kind: 'disabled' } }), status('b')])),
+      '',
+    );
   });
 
   it('says that there are too many tools', () => {
@@ -32,12 +38,17 @@ describe('sidebar, outside its rows', () => {
   it('has no message without rows, but distinguishes a broken file for the welcome', () => {
     const broken = snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] });
     assert.equal(message(broken), '');
-    assert.deepEqual([hasBrokenFile(serving(broken)), hasBrokenFile(serving(snapshot([])))], [true, false]);
+    assert.deepEqual(
+      [hasBrokenFile(serving(broken)), hasBrokenFile(serving(snapshot([])))],
+      [true, false],
+    );
   });
 
   it('counts the servers that need attention in its badge', () => {
     assert.equal(badgeOf(snapshot([status('a')])), undefined);
-    const changedOffers = [{ launch: '', kind: 'tool', original: 'x', parts: ['new'], held: true }] as const;
+    const changedOffers = [
+      { launch: '', kind: 'tool', original: 'x', parts: ['new'], held: true },
+    ] as const;
     assert.deepEqual(badgeOf(snapshot([status('a', { changedOffers })])), {
       value: 1,
       tooltip: '1 server has changed tools',

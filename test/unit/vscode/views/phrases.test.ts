@@ -32,7 +32,10 @@ describe('summary', () => {
       ]),
     );
     assert.deepEqual([text, severity], ['MCP 2/3', 'ok']);
-    assert.equal(tooltip, '2 tools, ~36 tokens in each request\na: running, 1 of 2 tools\nb: idle, 1 tool\nc: stopped');
+    assert.equal(
+      tooltip,
+      '2 tools, ~36 tokens in each request\na: running, 1 of 2 tools\nb: idle, 1 tool\nc: stopped',
+    );
   });
 
   it('is busy while servers start, and an error that does not count a broken server', () => {
@@ -62,7 +65,9 @@ describe('summary', () => {
   });
 
   it('counts a refused file as broken', () => {
-    const { severity, broken, tooltip } = summary(snapshot([status('a')], { refused: [{ file, since: 0 }] }));
+    const { severity, broken, tooltip } = summary(
+      snapshot([status('a')], { refused: [{ file, since: 0 }] }),
+    );
     assert.deepEqual([severity, broken], ['error', 1]);
     assert.match(tooltip, /still applies/);
   });
@@ -71,8 +76,14 @@ describe('summary', () => {
     const refused = [{ file, since: 0 }];
     assert.equal(summary(snapshot([status('a')], { refused })).text, 'MCP: file has errors');
     const launch = { server: 'b', source: file, parts: [], fingerprint: '' };
-    const pending = status('b', { state: { kind: 'pending' }, approval: { kind: 'pending', launch } });
-    assert.equal(summary(snapshot([status('a'), pending], { refused })).text, 'MCP: file has errors, 1 to approve');
+    const pending = status('b', {
+      state: { kind: 'pending' },
+      approval: { kind: 'pending', launch },
+    });
+    assert.equal(
+      summary(snapshot([status('a'), pending], { refused })).text,
+      'MCP: file has errors, 1 to approve',
+    );
     const invalid = status('b', { state: { kind: 'invalid' } });
     assert.equal(summary(snapshot([status('a'), invalid], { refused })).text, 'MCP 1/2');
   });
@@ -80,7 +91,9 @@ describe('summary', () => {
   it('warns if agents lack a part of a server, and counts changes that are held back', () => {
     const held = status('a', {
       tools: [servedTool('x')],
-      changedOffers: [{ launch: '', kind: 'tool', original: 'x', parts: ['description'], held: true }],
+      changedOffers: [
+        { launch: '', kind: 'tool', original: 'x', parts: ['description'], held: true },
+      ],
     });
     const { severity, tooltip, changed, broken } = summary(snapshot([held, status('b')]));
     assert.deepEqual([severity, changed, broken], ['warning', 1, 0]);
@@ -89,7 +102,11 @@ describe('summary', () => {
 
   it('warns of more tools than some models take', () => {
     const problems = [
-      problem({ code: 'too-many-tools', severity: 'warning', message: 'Agents are served 130 tools.' }),
+      problem({
+        code: 'too-many-tools',
+        severity: 'warning',
+        message: 'Agents are served 130 tools.',
+      }),
     ];
     const { severity, tooltip, broken } = summary(snapshot([status('a')], { problems }));
     assert.deepEqual([severity, broken], ['warning', 0]);
@@ -105,7 +122,10 @@ describe('summary', () => {
   });
 
   it('shows MCP 0/0 without servers', () => {
-    assert.deepEqual([summary(snapshot([])).text, summary(snapshot([])).severity], ['MCP 0/0', 'ok']);
+    assert.deepEqual(
+      [summary(snapshot([])).text, summary(snapshot([])).severity],
+      ['MCP 0/0', 'ok'],
+    );
   });
 });
 

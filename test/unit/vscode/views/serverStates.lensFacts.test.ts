@@ -9,11 +9,23 @@ const needed = { kind: 'signInNeeded', since: 0, why: 'It has expired.' } as con
 const previous = { since: 0, reason: 'no npx' };
 
 describe('lensFacts (E2)', () => {
-  const changes: readonly (readonly [string, Parameters<typeof status>[1], Parameters<typeof status>[1]])[] = [
-    ['the state', { state: { kind: 'starting', since: 0 } }, { state: { kind: 'running', since: 0 } }],
+  const changes: readonly (readonly [
+    string,
+    Parameters<typeof status>[1],
+    Parameters<typeof status>[1],
+  ])[] = [
+    [
+      'the state',
+      { state: { kind: 'starting', since: 0 } },
+      { state: { kind: 'running', since: 0 } },
+    ],
     ['the reason of a failure', { state: failed }, { state: { ...failed, reason: 'hung' } }],
     ['what to do about a failure', { state: failed }, { state: { ...failed, fix: 'wait' } }],
-    ['why a sign-in is needed', { state: needed }, { state: { ...needed, why: 'It was revoked.' } }],
+    [
+      'why a sign-in is needed',
+      { state: needed },
+      { state: { ...needed, why: 'It was revoked.' } },
+    ],
     [
       'the rights that a sign-in lacks',
       { signIn: { kind: 'signedIn', lacks: undefined } },
@@ -21,9 +33,17 @@ describe('lensFacts (E2)', () => {
     ],
     ['the need of a sign-in', {}, { signIn: { kind: 'needed', why: '', since: 0 } }],
     ['the tools', {}, { tools: [servedTool('x')], offered: 1 }],
-    ['the tools that are offered', { tools: [servedTool('x')], offered: 1 }, { tools: [servedTool('x')], offered: 2 }],
+    [
+      'the tools that are offered',
+      { tools: [servedTool('x')], offered: 1 },
+      { tools: [servedTool('x')], offered: 2 },
+    ],
     ['the previous definition', {}, { previous }],
-    ['since when the previous definition serves', { previous }, { previous: { ...previous, since: 60_000 } }],
+    [
+      'since when the previous definition serves',
+      { previous },
+      { previous: { ...previous, since: 60_000 } },
+    ],
   ];
   for (const [what, before, after] of changes) {
     it(`change with ${what}, because the lenses do`, () => {

@@ -2,13 +2,20 @@
 import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Problem } from '../../../../src/core/base/problem.js';
 import type { ServerStatus, StatusSnapshot } from '../../../../src/core/reconcile/status.js';
-import { noResources, type ServedTool, type Toolset } from '../../../../src/core/tools/catalogue.js';
+import {
+  noResources,
+  type ServedTool,
+  type Toolset,
+} from '../../../../src/core/tools/catalogue.js';
 import type { TreeOptions } from '../../../../src/vscode/views/rows/treeNode.js';
 import { toolsAlone } from '../../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';
 
-type Options = { original?: string; editorId?: string } & Pick<ServedTool, 'editorRefuses' | 'isAsked'>;
+type Options = { original?: string; editorId?: string } & Pick<
+  ServedTool,
+  'editorRefuses' | 'isAsked'
+>;
 
 export function servedTool(published: string, options: Options = {}): ServedTool {
   const original = options.original ?? published;
@@ -75,7 +82,10 @@ export const treeOptions: TreeOptions = {
   titleOf: () => undefined,
 };
 
-export function snapshot(servers: readonly ServerStatus[], changes: Partial<StatusSnapshot> = {}): StatusSnapshot {
+export function snapshot(
+  servers: readonly ServerStatus[],
+  changes: Partial<StatusSnapshot> = {},
+): StatusSnapshot {
   return { version: 1, refused: [], servers, problems: [], ...changes };
 }
 

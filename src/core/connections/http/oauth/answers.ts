@@ -1,13 +1,17 @@
 /**
- * Reads what authorization servers answer before the SDK's strict schemas see it (X7). A value of a wrong type costs
- * its field, or its entry of a list. A required field that this client does not need gets a neutral value.
+ * Reads what authorization servers answer before the SDK's strict schemas see it (X7). A value of a
+ * wrong type costs its field, or its entry of a list. A required field that this client does not
+ * need gets a neutral value.
  */
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject, type Fields } from '../../../base/isObject.js';
 import { unlessThrown } from '../../../base/unlessThrown.js';
 
-/** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
+/**
+ * The address of an endpoint that an authorization server does not have. By RFC 2606 it never
+ * resolves.
+ */
 export const absentEndpoint = 'https://absent.invalid/';
 
 interface Kind {
@@ -36,7 +40,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 /** A fault may hide another one of the same value. */
 const mostRounds = 100;
 
-/** Returns the JSON text of an answer as the SDK takes it. A text that is not a known answer comes back unchanged. */
+/**
+ * Returns the JSON text of an answer as the SDK takes it. A text that is not a known answer comes
+ * back unchanged.
+ */
 export async function readableAnswer(text: string): Promise<string> {
   const answer = parsedObject(text);
   const kind = Object.entries(kinds).find(([key]) => typeof answer?.[key] === 'string')?.[1];
@@ -46,7 +53,10 @@ export async function readableAnswer(text: string): Promise<string> {
   return JSON.stringify(answer);
 }
 
-/** Says in words what came in place of a token; undefined if there is one. Values stay out of it, because they are secret. */
+/**
+ * Says in words what came in place of a token; undefined if there is one. Values stay out of it,
+ * because they are secret.
+ */
 export function whatCameForToken(text: string): string | undefined {
   const answer = parsedObject(text);
   if (!answer) return 'not with a JSON object';
@@ -57,13 +67,21 @@ export function whatCameForToken(text: string): string | undefined {
     return `with the error ${error}${words}`.slice(0, 300);
   }
   const isNull = /"access_token"\s*:\s*null/.test(text);
-  const found = isNull ? 'null' : token === undefined ? 'missing' : token === '' ? 'empty' : 'no text';
+  const found = isNull
+    ? 'null'
+    : token === undefined
+      ? 'missing'
+      : token === ''
+        ? 'empty'
+        : 'no text';
   return `without a token: \`access_token\` is ${found}`;
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   const read = (_: string, one: unknown): unknown =>
-    Array.isArray(one) ? one.filter((entry) => entry !== null && entry !== undefined) : (one ?? undefined);
+    Array.isArray(one)
+      ? one.filter((entry) => entry !== null && entry !== undefined)
+      : (one ?? undefined);
   const value = unlessThrown((): unknown => JSON.parse(text, read));
   return isObject(value) ? { ...value } : undefined;
 }
@@ -76,7 +94,9 @@ function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Field
     const fields = new Set(faults.map(({ field }) => field).filter((field) => field in answer));
     if (fields.size === 0) return;
     for (const field of fields) {
-      const wrong = new Set(faults.flatMap((fault) => (fault.field === field ? [fault.entry] : [])));
+      const wrong = new Set(
+        faults.flatMap((fault) => (fault.field === field ? [fault.entry] : [])),
+      );
       const list: unknown = answer[field];
       const isLost = !Array.isArray(list) || wrong.has(undefined);
       if (isLost) Reflect.deleteProperty(answer, field);

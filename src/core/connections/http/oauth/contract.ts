@@ -7,13 +7,20 @@ export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
-  readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
+  readonly onDidChange: (listener: (change: { readonly key: string }) => void) => {
+    dispose(): unknown;
+  };
 }
 
-/** The limit for an answer of the store in milliseconds. The store may ask a person to unlock it. */
+/**
+ * The limit for an answer of the store in milliseconds. The store may ask a person to unlock it.
+ */
 const answerLimitMs = 3_000;
 
-/** Settles as the store does. Rejects if it does not answer in time, and leaves a late answer to the caller. */
+/**
+ * Settles as the store does. Rejects if it does not answer in time, and leaves a late answer to the
+ * caller.
+ */
 export function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
   const late = new Error('The secret storage did not answer.');
   return limited(clock, answerLimitMs, undefined, (over) => unlessAborted(answer, over), late);
@@ -27,7 +34,10 @@ export interface Redirect {
   close(): Promise<void>;
 }
 
-/** The parties of a sign-in, by origins, and by paths if the issuer has one. A person must see both the page and the server. */
+/**
+ * The parties of a sign-in, by origins, and by paths if the issuer has one. A person must see both
+ * the page and the server.
+ */
 export interface SignInParties {
   /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
@@ -42,14 +52,25 @@ export interface SignInBrowser {
   /** Resolves to true if the person agrees: these belong together, though nothing else shows it. */
   confirm(parties: SignInParties): Promise<boolean>;
   show(url: URL, parties: SignInParties): Promise<void>;
-  /** @param port of this machine, if the authorization server knows one. @param isFixed it takes no other. */
+  /**
+   * @param port of this machine, if the authorization server knows one. @param isFixed it takes no
+   * other.
+   */
   waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
 }
 
 export type SignInStatus =
   | { readonly kind: 'none' }
-  /** `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser would not help. */
-  | { readonly kind: 'needed'; readonly why: string; readonly since: number; readonly fix?: string | undefined }
+  /**
+   * `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser
+   * would not help.
+   */
+  | {
+      readonly kind: 'needed';
+      readonly why: string;
+      readonly since: number;
+      readonly fix?: string | undefined;
+    }
   /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 

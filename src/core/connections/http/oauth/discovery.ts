@@ -1,8 +1,9 @@
 /**
- * Finds the authorization server of a resource (RFC 9728, RFC 8414, OpenID Connect Discovery), with the fallbacks of
- * protocol 2025-03-26. Invariants: until a person acts, only the server's origin and the issuer approved in the file
- * get requests; all requests are encrypted, except from a server on this machine to this machine; metadata counts only
- * for the issuer of its address (RFC 8414 section 3.3).
+ * Finds the authorization server of a resource (RFC 9728, RFC 8414, OpenID Connect Discovery), with
+ * the fallbacks of protocol 2025-03-26. Invariants: until a person acts, only the server's origin
+ * and the issuer approved in the file get requests; all requests are encrypted, except from a
+ * server on this machine to this machine; metadata counts only for the issuer of its address (RFC
+ * 8414 section 3.3).
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -21,19 +22,27 @@ export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** The resource indicator (RFC 8707) in the server's own spelling; absent if it publishes no metadata. */
+  /**
+   * The resource indicator (RFC 8707) in the server's own spelling; absent if it publishes no
+   * metadata.
+   */
   readonly resource: string | undefined;
   readonly scopes: readonly string[] | undefined;
 }
 
-export function targetOf(authority: Authority): { metadata?: AuthorizationServerMetadata; resource?: string } {
+export function targetOf(authority: Authority): {
+  metadata?: AuthorizationServerMetadata;
+  resource?: string;
+} {
   const { metadata, resource } = authority;
   return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
 }
 
 interface Discovery {
   readonly server: URL;
-  /** The address in the server's challenge; if nothing is there, the well-known addresses are tried. */
+  /**
+   * The address in the server's challenge; if nothing is there, the well-known addresses are tried.
+   */
   readonly metadataUrl: URL | undefined;
   readonly issuer: string | undefined;
   readonly byPerson: boolean;
@@ -46,7 +55,11 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   server.username = server.password = server.hash = '';
   // A server may publish none.
   const find = (url?: URL) =>
-    discoverOAuthProtectedResourceMetadata(server, url && { resourceMetadataUrl: url }, fetchFn).catch(() => undefined);
+    discoverOAuthProtectedResourceMetadata(
+      server,
+      url && { resourceMetadataUrl: url },
+      fetchFn,
+    ).catch(() => undefined);
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
@@ -62,7 +75,8 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   }
   const offered = resourceMetadata?.authorization_servers ?? [];
   const issuers = offered.length > 0 ? offered : [String(new URL('/', server))];
-  const issuer = wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
+  const issuer =
+    wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
   if (issuer === undefined) {
     throw new SignInFailure(
       `${shown(server)} asks for a sign-in at ${issuers[0]}, but the config file names ${wanted}, so no sign-in begins.`,
@@ -76,8 +90,10 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   }
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
-  const isOfServer = metadata && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === server.origin;
-  // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its issuer.
+  const isOfServer =
+    metadata && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === server.origin;
+  // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its
+  // issuer.
   if (isOfServer && offered.length === 0) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
@@ -90,11 +106,15 @@ function isSameResource(resource: string, server: URL): boolean {
   return one.href === other.href;
 }
 
-/** A token for the parent is good at the server's neighbours, so the parent must name its authorization server. */
+/**
+ * A token for the parent is good at the server's neighbours, so the parent must name its
+ * authorization server.
+ */
 function placeOfParent(resource: string, { origin, pathname }: URL): URL | undefined {
   const parent = new URL(resource);
   const path = parent.pathname.replace(/\/$/, '');
-  if (parent.href !== `${origin}${parent.pathname}` || !`${pathname}/`.startsWith(`${path}/`)) return undefined;
+  if (parent.href !== `${origin}${parent.pathname}` || !`${pathname}/`.startsWith(`${path}/`))
+    return undefined;
   return new URL(`/.well-known/oauth-protected-resource${path}`, origin);
 }
 
@@ -106,7 +126,10 @@ function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
   return byPerson && url.protocol === 'https:';
 }
 
-/** True if two addresses differ at most by a slash at the end, because resource metadata may have or lack it. */
+/**
+ * True if two addresses differ at most by a slash at the end, because resource metadata may have or
+ * lack it.
+ */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
@@ -115,7 +138,9 @@ export function checkAuthority(authority: Authority): void {
   const { issuer, metadata } = authority;
   checkIssuer(authority);
   const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata ?? {};
-  const addresses = metadata ? [authorization_endpoint, token_endpoint, registration_endpoint] : [issuer];
+  const addresses = metadata
+    ? [authorization_endpoint, token_endpoint, registration_endpoint]
+    : [issuer];
   for (const address of addresses) {
     if (address !== undefined && address !== absentEndpoint) checkAddress(authority, address);
   }
@@ -128,35 +153,48 @@ export function namesItself({ metadata }: Authority): boolean {
 }
 
 /**
- * Returns the addresses that may belong to others than the issuer: hosts above or beside its host, and other paths of its
- * origin if the issuer has a path.
+ * Returns the addresses that may belong to others than the issuer: hosts above or beside its host,
+ * and other paths of its origin if the issuer has a path.
  */
 export function placesElsewhere(authority: Authority): string[] {
   const { issuer, metadata } = authority;
-  const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } = metadata ?? {};
+  const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } =
+    metadata ?? {};
   const revocation = 'revocation_endpoint' in others ? others.revocation_endpoint : undefined;
   const named = [authorization_endpoint, token_endpoint, registration_endpoint, revocation];
   const assumed = ['/authorize', '/token', '/register'].map((one) => new URL(one, issuer).href);
   const urls = (metadata ? named : assumed)
-    .filter((one): one is string => typeof one === 'string' && one !== absentEndpoint && URL.canParse(one))
+    .filter(
+      (one): one is string =>
+        typeof one === 'string' && one !== absentEndpoint && URL.canParse(one),
+    )
     .map((one) => new URL(one));
   const site = new URL(issuer);
   const base = basePath(site);
   const isOfSite = ({ origin, pathname, protocol }: URL): boolean => {
     if (origin !== site.origin)
-      return origin.endsWith(`.${site.host}`) && protocol === 'https:' && site.protocol === 'https:';
+      return (
+        origin.endsWith(`.${site.host}`) && protocol === 'https:' && site.protocol === 'https:'
+      );
     return base === '' || (`${pathname}/`.startsWith(`${base}/`) && !ambiguousPath.test(pathname));
   };
-  return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ href }) => placeOf(authority, href)))];
+  return [
+    ...new Set(urls.filter((url) => !isOfSite(url)).map(({ href }) => placeOf(authority, href))),
+  ];
 }
 
-/** Returns the address as a person compares it with the issuer: its origin, and its path if the issuer has one. */
+/**
+ * Returns the address as a person compares it with the issuer: its origin, and its path if the
+ * issuer has one.
+ */
 export function placeOf({ issuer }: Authority, address: string): string {
   const { origin, pathname } = new URL(address);
   return basePath(new URL(issuer)) === '' ? origin : clipped(origin + pathname, 200);
 }
 
-/** Entra ID has the version of its protocol behind the tenant, and all addresses below the tenant. */
+/**
+ * Entra ID has the version of its protocol behind the tenant, and all addresses below the tenant.
+ */
 function basePath({ pathname }: URL): string {
   return pathname.replace(/^(\/[\da-f-]{36})\/v2\.0\/?$/i, '$1').replace(/\/$/, '');
 }
@@ -164,12 +202,17 @@ function basePath({ pathname }: URL): string {
 /** Some servers read these as steps in a path. */
 const ambiguousPath = /%(?:2f|5c|25)|\/\.\.?;/i;
 
-/** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
+/**
+ * Throws if a message to an address could be read on the way, or a stranger directs it to this
+ * machine.
+ */
 export function checkAddress({ issuer }: Authority, target: string): void {
   const url = URL.canParse(target) ? new URL(target) : undefined;
   const isHere = url !== undefined && isLoopback(url.hostname);
   if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
-    throw new SignInFailure(`The authorization server ${issuer} names a local address (${target}): no sign-in begins.`);
+    throw new SignInFailure(
+      `The authorization server ${issuer} names a local address (${target}): no sign-in begins.`,
+    );
   }
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
   throw notEncrypted(issuer, target);
@@ -183,10 +226,15 @@ function checkIssuer({ issuer, metadata }: Authority): void {
 }
 
 function notEncrypted(issuer: string, address: string): SignInFailure {
-  return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
+  return new SignInFailure(
+    `The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`,
+  );
 }
 
-/** Throws if no person may sign in there: it serves only programs, or takes no proof key, so others could use the code. */
+/**
+ * Throws if no person may sign in there: it serves only programs, or takes no proof key, so others
+ * could use the code.
+ */
 export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefined): void {
   checkAuthority(authority);
   const { issuer, metadata } = authority;
@@ -202,7 +250,10 @@ export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefin
 }
 
 /** Throws if the file has a secret of the client without its issuer. */
-export function checkSecretRecipient(oauth: OAuthSettings | undefined, { issuer }: Authority): void {
+export function checkSecretRecipient(
+  oauth: OAuthSettings | undefined,
+  { issuer }: Authority,
+): void {
   if (!oauth?.clientSecret && !oauth?.privateKey) return;
   if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;
   throw new SignInFailure(

@@ -1,6 +1,12 @@
-/** The part of a sign-in that is kept from one window to the next, as JSON. An unreadable text counts as nothing. */
+/**
+ * The part of a sign-in that is kept from one window to the next, as JSON. An unreadable text
+ * counts as nothing.
+ */
 import { createHash } from 'node:crypto';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type {
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import type { Authority } from './discovery.js';
 
@@ -15,7 +21,10 @@ export interface Registration {
 
 export interface Grant {
   readonly authority: Authority;
-  /** The client of the token, the only one able to renew it; absent for a program's token, because nobody renews it. */
+  /**
+   * The client of the token, the only one able to renew it; absent for a program's token, because
+   * nobody renews it.
+   */
   readonly client: OAuthClientInformationMixed | undefined;
   readonly tokens: OAuthTokens;
   readonly expiresAt: number | undefined;
@@ -48,7 +57,8 @@ export function parseKept(text: string | undefined): Kept {
     if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '')
       return { registration, grant: undefined };
     // Earlier versions kept no client with the grant.
-    const ofIssuer = registration?.issuer === grant.authority.issuer ? registration.client : undefined;
+    const ofIssuer =
+      registration?.issuer === grant.authority.issuer ? registration.client : undefined;
     return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };
   } catch {
     return nothing;

@@ -1,6 +1,7 @@
 /**
- * Signs in to HTTP servers (X7) without loading the SDK. Invariants: only `signIn` opens a browser, and only a person's
- * action calls it; a configured `Authorization` header excludes OAuth; secrets go to `keepSecret` before use.
+ * Signs in to HTTP servers (X7) without loading the SDK. Invariants: only `signIn` opens a browser,
+ * and only a person's action calls it; a configured `Authorization` header excludes OAuth; secrets
+ * go to `keepSecret` before use.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { limited, type Clock } from '../../../base/clock.js';
@@ -16,7 +17,14 @@ import type { Authority } from './discovery.js';
 import { SignInFailure, timelyAnswer } from './contract.js';
 import type { SecretStore, SignInBrowser, SignIns, SignInStatus } from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
-import { coversScopes, grantKey, isStale, joinedScopes, parseKept, secretsOfKept } from './grant.js';
+import {
+  coversScopes,
+  grantKey,
+  isStale,
+  joinedScopes,
+  parseKept,
+  secretsOfKept,
+} from './grant.js';
 import type { Grant, Kept } from './grant.js';
 import type { Renewal } from './renewal.js';
 
@@ -30,7 +38,10 @@ interface OAuthDeps {
   readonly agents?: MakeAgents;
 }
 
-/** There is one for all servers of a window: servers with one address and one client have one sign-in. */
+/**
+ * There is one for all servers of a window: servers with one address and one client have one
+ * sign-in.
+ */
 export class OAuth implements SignIns {
   private readonly changes = new Emitter<void>();
   private readonly accesses = new Map<string, OAuthAccess>();
@@ -39,10 +50,15 @@ export class OAuth implements SignIns {
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: OAuthDeps) {
-    this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
+    this.subscription = deps.secrets.onDidChange(
+      ({ key }) => void this.accesses.get(key)?.reread(),
+    );
   }
 
-  /** Returns undefined if the file itself has the credentials. @param launch with the output of its programs */
+  /**
+   * Returns undefined if the file itself has the credentials. @param launch with the output of its
+   * programs
+   */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
     const access = this.accessOf(launch);
     // The address and the client are the same; its secret may be another one.
@@ -51,13 +67,17 @@ export class OAuth implements SignIns {
   }
 
   statusOf(launch: Launch): SignInStatus {
-    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || { kind: 'none' };
+    return (
+      (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || { kind: 'none' }
+    );
   }
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const access = this.wanted(launch);
     if (isIncomplete(access.launch))
-      throw new SignInFailure('A program prints a value of `oauth` when the server starts. Start the server first.');
+      throw new SignInFailure(
+        'A program prints a value of `oauth` when the server starts. Start the server first.',
+      );
     await access.signIn(browser, signal);
   }
 
@@ -72,13 +92,19 @@ export class OAuth implements SignIns {
   }
 
   private accessOf(launch: HttpLaunch): OAuthAccess | undefined {
-    if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
+    if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization'))
+      return undefined;
     // The output of a program is known when the server starts.
     if (!URL.canParse(launch.url.value)) return undefined;
     const key = grantKey(launch);
     const known = this.accesses.get(key);
     if (known) return known;
-    const access = new OAuthAccess({ ...this.deps, launch, key, onChange: () => this.changes.fire() });
+    const access = new OAuthAccess({
+      ...this.deps,
+      launch,
+      key,
+      onChange: () => this.changes.fire(),
+    });
     this.accesses.set(key, access);
     return access;
   }
@@ -97,7 +123,9 @@ export class OAuth implements SignIns {
 }
 
 function isIncomplete({ oauth }: HttpLaunch): boolean {
-  return [oauth?.clientSecret, oauth?.privateKey].some((value) => value && printerOf(value) && value.value === '');
+  return [oauth?.clientSecret, oauth?.privateKey].some(
+    (value) => value && printerOf(value) && value.value === '',
+  );
 }
 
 interface OAuthAccessDeps extends OAuthDeps {
@@ -116,9 +144,10 @@ const programFix =
   'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
 
 /**
- * The right to use one HTTP server. Invariants: one renewal of a token at a time, and never with tokens already renewed
- * by another window; its outcome changes nothing if the sign-in has another token now; a token refused for good is
- * forgotten; the status changes before waiting requests go on.
+ * The right to use one HTTP server. Invariants: one renewal of a token at a time, and never with
+ * tokens already renewed by another window; its outcome changes nothing if the sign-in has another
+ * token now; a token refused for good is forgotten; the status changes before waiting requests go
+ * on.
  */
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = parseKept(undefined);
@@ -130,7 +159,9 @@ export class OAuthAccess implements HttpAccess {
   private challenge: Challenge = readChallenge(undefined);
   /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
   private lacking: { readonly scope: string | undefined } | undefined;
-  /** The last sign-in did not come back: the authorization server may have forgotten this client. */
+  /**
+   * The last sign-in did not come back: the authorization server may have forgotten this client.
+   */
   private registrationDoubted = false;
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
@@ -185,7 +216,12 @@ export class OAuthAccess implements HttpAccess {
       const authority = await this.discovered(limit, true);
       const { signIn } = await import('./signIn.js');
       const registration = this.registrationDoubted ? undefined : this.kept.registration;
-      const subject = { authority, launch: this.launch, registration, scope: this.wantedScope(authority) };
+      const subject = {
+        authority,
+        launch: this.launch,
+        registration,
+        scope: this.wantedScope(authority),
+      };
       return await signIn(subject, {
         browser,
         clock,
@@ -252,12 +288,16 @@ export class OAuthAccess implements HttpAccess {
   private wantedScope({ scopes }: Authority): string | undefined {
     if (!this.lacking) return this.challenge.scope;
     const all = scopes?.join(' ');
-    return joinedScopes(this.kept.grant?.scope ?? this.challenge.scope ?? all, this.lacking.scope ?? all);
+    return joinedScopes(
+      this.kept.grant?.scope ?? this.challenge.scope ?? all,
+      this.lacking.scope ?? all,
+    );
   }
 
   private async need(why: string, fix?: string): Promise<Verdict> {
     if (this.kept.grant) await this.keep({ ...this.kept, grant: undefined });
-    const known = fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
+    const known =
+      fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
     this.lack(why, known);
     return { kind: 'signIn', why, ...(known !== undefined && { fix: known }) };
   }
@@ -284,17 +324,22 @@ export class OAuthAccess implements HttpAccess {
     if (renewal.kind === 'renewed') {
       this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
       if (isSame) await this.keep({ registration, grant: renewal.grant });
-      // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in end without help.
+      // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in
+      // end without help.
       else if (!this.kept.grant) await this.revoke(renewal.grant);
       return;
     }
     this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
     if (!isSame) return;
-    const isUnknown = renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
+    const isUnknown =
+      renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
     await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
   }
 
-  private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
+  private async renewal(
+    grant: Grant | undefined,
+    signal: AbortSignal,
+  ): Promise<Renewal | undefined> {
     const { launch } = this;
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
@@ -302,7 +347,10 @@ export class OAuthAccess implements HttpAccess {
     if (launch.oauth?.grant === 'client_credentials') {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
-      return { kind: 'renewed', grant: await programGrant({ authority, launch, scope }, { fetchFn, clock }) };
+      return {
+        kind: 'renewed',
+        grant: await programGrant({ authority, launch, scope }, { fetchFn, clock }),
+      };
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
@@ -312,7 +360,10 @@ export class OAuthAccess implements HttpAccess {
   private async revoke(grant: Grant): Promise<void> {
     const { revoke } = await import('./renewal.js');
     await this.limited((signal) => revoke(grant, this.fetchFor(signal))).catch((error: unknown) =>
-      this.deps.log.write('warn', `The tokens were deleted here, but not revoked: ${asText(error)}`),
+      this.deps.log.write(
+        'warn',
+        `The tokens were deleted here, but not revoked: ${asText(error)}`,
+      ),
     );
   }
 
@@ -320,16 +371,23 @@ export class OAuthAccess implements HttpAccess {
     return limited(this.deps.clock, renewalLimitMs, this.ending.signal, run);
   }
 
-  /** Resolves to the reason why a person must sign in, or to undefined if the server does not ask for OAuth. */
+  /**
+   * Resolves to the reason why a person must sign in, or to undefined if the server does not ask
+   * for OAuth.
+   */
   private async advertised(): Promise<string | SignInFailure | undefined> {
     try {
       const { metadata, resource } = await this.limited((signal) => this.discovered(signal, false));
-      // Metadata on another origin is not read before a person acts. Its name in the challenge is enough.
+      // Metadata on another origin is not read before a person acts. Its name in the challenge is
+      // enough.
       const isAdvertised = this.challenge.metadataUrl ?? resource ?? metadata;
       return isAdvertised === undefined ? undefined : nobody;
     } catch (error) {
       if (error instanceof SignInFailure) return error;
-      this.deps.log.write('debug', `[oauth] how to sign in could not be found out: ${asText(error)}`);
+      this.deps.log.write(
+        'debug',
+        `[oauth] how to sign in could not be found out: ${asText(error)}`,
+      );
       return undefined;
     }
   }
@@ -339,7 +397,13 @@ export class OAuthAccess implements HttpAccess {
     const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
     const fetchFn = this.fetchFor(signal);
-    return await discover({ server: new URL(url.value), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
+    return await discover({
+      server: new URL(url.value),
+      metadataUrl,
+      issuer: oauth?.issuer,
+      byPerson,
+      fetchFn,
+    });
   }
 
   private fetchFor(signal: AbortSignal): FetchLike {
@@ -361,7 +425,10 @@ export class OAuthAccess implements HttpAccess {
       this.storeFails = false;
     } catch (error) {
       this.storeFails = true;
-      log.write('warn', `[oauth] the sign-in could not be stored, so it ends with this window: ${asText(error)}`);
+      log.write(
+        'warn',
+        `[oauth] the sign-in could not be stored, so it ends with this window: ${asText(error)}`,
+      );
     }
   }
 
@@ -400,7 +467,9 @@ export class OAuthAccess implements HttpAccess {
 const bodyLimit = 1024 * 1024;
 const bodiless = [204, 205, 304];
 
-/** Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures. */
+/**
+ * Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures.
+ */
 function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
   return async (target, init) => {
     const headers = Object.fromEntries(new Headers(init?.headers));
@@ -408,20 +477,31 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
     const reply = await exchange({
       method: init?.method === 'POST' ? 'POST' : 'GET',
       url: new URL(target),
-      headers: { accept: 'application/json', ...headers, 'accept-encoding': 'gzip, br', 'user-agent': userAgent },
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        'accept-encoding': 'gzip, br',
+        'user-agent': userAgent,
+      },
       body: body?.toString(),
       redirects: 'leave',
       agents,
       signal,
     });
     const text = await readableAnswer(await readText(reply, bodyLimit));
-    const isForToken = init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
-    const came = isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
-    if (came !== undefined) throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
+    const isForToken =
+      init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
+    const came =
+      isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
+    if (came !== undefined)
+      throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
     const replied = Object.entries(reply.headers)
       .filter(([name]) => name !== 'content-encoding' && name !== 'content-length')
       .map(([name, value]): [string, string] => [name, String(value)]);
-    return new Response(bodiless.includes(reply.status) ? null : text, { status: reply.status, headers: replied });
+    return new Response(bodiless.includes(reply.status) ? null : text, {
+      status: reply.status,
+      headers: replied,
+    });
   };
 }
 

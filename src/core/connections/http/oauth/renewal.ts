@@ -1,8 +1,15 @@
 /** Renews, gets and revokes tokens without a person. It does not know the time for it. */
 import { createPrivateKey } from 'node:crypto';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type {
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { fetchToken, refreshAuthorization, selectClientAuthMethod } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  fetchToken,
+  refreshAuthorization,
+  selectClientAuthMethod,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Clock } from '../../../base/clock.js';
 import { SignInFailure } from './contract.js';
 import { checkAddress, checkAuthority, checkSecretRecipient, targetOf } from './discovery.js';
@@ -12,7 +19,9 @@ import type { SignInDeps, SignInSubject } from './signIn.js';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
-  /** A person must sign in again. With `clientUnknown`, this client must also be registered again. */
+  /**
+   * A person must sign in again. With `clientUnknown`, this client must also be registered again.
+   */
   | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
 
 /** Rejects if the authorization server could not be reached, or failed. */
@@ -40,13 +49,17 @@ export async function renewed(
   } catch (error) {
     const code = errorCode(error);
     // A failure of the server itself says nothing about the token.
-    if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') throw error;
+    if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable')
+      throw error;
     const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
     return { kind: 'refused', why: `${code} ${(error as Error).message}`, clientUnknown };
   }
 }
 
-/** Adds the scope, because Microsoft Entra requires it if the client is the resource's own application. */
+/**
+ * Adds the scope, because Microsoft Entra requires it if the client is the resource's own
+ * application.
+ */
 function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
   if (scope === undefined) return fetchFn;
   return (target, init) => {
@@ -56,10 +69,16 @@ function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
   };
 }
 
-/** Revokes a token (RFC 7009). It does nothing if the authorization server has no endpoint for it. */
-export async function revoke({ authority, client, tokens }: Grant, fetchFn: FetchLike): Promise<void> {
+/**
+ * Revokes a token (RFC 7009). It does nothing if the authorization server has no endpoint for it.
+ */
+export async function revoke(
+  { authority, client, tokens }: Grant,
+  fetchFn: FetchLike,
+): Promise<void> {
   const { metadata } = authority;
-  const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
+  const endpoint =
+    metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
   checkAddress(authority, endpoint);
   const { access_token, refresh_token } = tokens;
@@ -68,7 +87,10 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
     const body = new URLSearchParams({ token, token_type_hint: hint });
     const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
     const { client_id: id, client_secret: secret } = client;
-    const method = selectClientAuthMethod(client, metadata?.token_endpoint_auth_methods_supported ?? []);
+    const method = selectClientAuthMethod(
+      client,
+      metadata?.token_endpoint_auth_methods_supported ?? [],
+    );
     if (secret !== undefined && method === 'client_secret_basic') {
       headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
     } else {
@@ -80,13 +102,17 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
   }
 }
 
-/** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
+/**
+ * Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with
+ * `SignInFailure`.
+ */
 export async function programGrant(
   { authority, launch, scope: asked }: Omit<SignInSubject, 'registration'>,
   { fetchFn, clock }: Pick<SignInDeps, 'fetchFn' | 'clock'>,
 ): Promise<Grant> {
   const { oauth } = launch;
-  if (!oauth) throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
+  if (!oauth)
+    throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
   checkAuthority(authority);
   checkSecretRecipient(oauth, authority);
   const { issuer, scopes } = authority;
@@ -97,7 +123,11 @@ export async function programGrant(
   const client = { clientId, expectedIssuer: issuer, ...(scope !== undefined && { scope }) };
   // With a key, the client proves itself by a signed statement instead of a secret (RFC 7523).
   const provider = key
-    ? new PrivateKeyJwtProvider({ ...client, privateKey: key.value, algorithm: algorithmOf(key.value) })
+    ? new PrivateKeyJwtProvider({
+        ...client,
+        privateKey: key.value,
+        algorithm: algorithmOf(key.value),
+      })
     : new ClientCredentialsProvider({ ...client, clientSecret: clientSecret?.value ?? '' });
   try {
     const tokens = await fetchToken(provider, issuer, { fetchFn, ...targetOf(authority) });
@@ -105,7 +135,9 @@ export async function programGrant(
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    throw new SignInFailure(`${issuer} gave no token to ${clientId}: ${code} ${(error as Error).message}`.trim());
+    throw new SignInFailure(
+      `${issuer} gave no token to ${clientId}: ${code} ${(error as Error).message}`.trim(),
+    );
   }
 }
 
@@ -114,7 +146,11 @@ function algorithmOf(pem: string): string {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
     if (asymmetricKeyType === 'rsa') return 'RS256';
     if (asymmetricKeyType === 'ed25519') return 'EdDSA';
-    const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+    const curves: Readonly<Record<string, string>> = {
+      prime256v1: 'ES256',
+      secp384r1: 'ES384',
+      secp521r1: 'ES512',
+    };
     const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? ''];
     if (algorithm !== undefined) return algorithm;
   } catch {

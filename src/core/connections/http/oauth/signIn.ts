@@ -1,12 +1,17 @@
 /**
- * Signs a person in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
- * machine. Invariants: the browser is opened once, and a second time only if the authorization server has forgotten
- * this client; a code is used only if it came back with our state, from the right server. If answers do not name the
- * server, its addresses belong to one site or the person has agreed. Otherwise it could name the page of another server
- * and receive codes of that one.
+ * Signs a person in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a
+ * redirect to this machine. Invariants: the browser is opened once, and a second time only if the
+ * authorization server has forgotten this client; a code is used only if it came back with our
+ * state, from the right server. If answers do not name the server, its addresses belong to one site
+ * or the person has agreed. Otherwise it could name the page of another server and receive codes of
+ * that one.
  */
 import { randomBytes } from 'node:crypto';
-import { exchangeAuthorization, registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  exchangeAuthorization,
+  registerClient,
+  startAuthorization,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
@@ -20,7 +25,12 @@ import {
   targetOf,
   type Authority,
 } from './discovery.js';
-import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
+import {
+  SignInFailure,
+  type Redirect,
+  type SignInBrowser,
+  type SignInParties,
+} from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
 
@@ -46,13 +56,21 @@ export async function signIn(subject: SignInSubject, deps: SignInDeps): Promise<
   const { authority, launch, registration } = subject;
   checkSignIn(authority, launch.oauth);
   const parties = partiesOf(subject);
-  if (parties.elsewhere.length > 0 && !namesItself(authority) && !(await deps.browser.confirm(parties)))
-    throw new SignInFailure(`You did not agree to sign in at ${parties.page}, so nothing was sent there.`);
+  if (
+    parties.elsewhere.length > 0 &&
+    !namesItself(authority) &&
+    !(await deps.browser.confirm(parties))
+  )
+    throw new SignInFailure(
+      `You did not agree to sign in at ${parties.page}, so nothing was sent there.`,
+    );
   const fixed = launch.oauth?.redirectPort;
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
     .catch((error: Error) => {
-      throw new SignInFailure(`The redirect address for the browser could not be opened: ${error.message}.`);
+      throw new SignInFailure(
+        `The redirect address for the browser could not be opened: ${error.message}.`,
+      );
     });
   try {
     return await attempt(subject, deps, redirect).catch((error: unknown) => {
@@ -82,7 +100,11 @@ function partiesOf({ launch, authority }: SignInSubject): SignInParties {
 class ClientUnknown extends Error {}
 
 /** Rejects with `ClientUnknown` if registering another client may help. */
-async function attempt(subject: SignInSubject, deps: SignInDeps, redirect: Redirect): Promise<Kept> {
+async function attempt(
+  subject: SignInSubject,
+  deps: SignInDeps,
+  redirect: Redirect,
+): Promise<Kept> {
   const { authority } = subject;
   const { fetchFn, signal, clock } = deps;
   const { issuer } = authority;
@@ -106,21 +128,38 @@ async function attempt(subject: SignInSubject, deps: SignInDeps, redirect: Redir
   deps.onShown();
   const authorizationCode = codeOf(await answer, authority, clientUnknown);
   try {
-    const terms = { ...common, authorizationCode, codeVerifier, redirectUri: redirect.url, fetchFn };
+    const terms = {
+      ...common,
+      authorizationCode,
+      codeVerifier,
+      redirectUri: redirect.url,
+      fetchFn,
+    };
     const tokens = await exchangeAuthorization(issuer, terms);
-    return { registration, grant: granted({ authority, client: registration.client, scope }, tokens, clock.now()) };
+    return {
+      registration,
+      grant: granted({ authority, client: registration.client, scope }, tokens, clock.now()),
+    };
   } catch (error) {
     const refusal = errorCode(error);
     if (refusal === undefined) throw error;
     const why = `${refusal} ${(error as Error).message}`.trim();
-    throw isClientUnknown(refusal) ? clientUnknown(why) : new SignInFailure(`${issuer} gave no token: ${why}.`);
+    throw isClientUnknown(refusal)
+      ? clientUnknown(why)
+      : new SignInFailure(`${issuer} gave no token: ${why}.`);
   }
 }
 
-/** The scopes of the file, else those requested by the server, else all its scopes; with the right to stay signed in. */
+/**
+ * The scopes of the file, else those requested by the server, else all its scopes; with the right
+ * to stay signed in.
+ */
 function scopeOf({ launch, scope, authority }: SignInSubject): string | undefined {
   const own = launch.oauth?.scopes ?? [];
-  const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
+  const wanted = joinedScopes(
+    own.join(' '),
+    own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')),
+  );
   const stays = authority.metadata?.scopes_supported?.includes('offline_access');
   return own.length === 0 && stays ? joinedScopes(wanted, 'offline_access') : wanted;
 }
@@ -134,8 +173,14 @@ async function clientFor(
   const { issuer, metadata } = authority;
   const { clientId = '', clientSecret } = launch.oauth ?? {};
   const isDocument = /^https:\/\/[^/]+\/./.test(clientId);
-  if (clientId !== '' && (!isDocument || metadata?.client_id_metadata_document_supported === true)) {
-    const client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret.value }) };
+  if (
+    clientId !== '' &&
+    (!isDocument || metadata?.client_id_metadata_document_supported === true)
+  ) {
+    const client = {
+      client_id: clientId,
+      ...(clientSecret && { client_secret: clientSecret.value }),
+    };
     return { issuer, client, redirect: undefined, scope: undefined };
   }
   const fits = earlier?.issuer === issuer && earlier.redirect?.url === redirectUrl;
@@ -151,7 +196,8 @@ async function clientFor(
     redirect_uris: [redirectUrl],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    token_endpoint_auth_method: methods.find((method) => supported?.includes(method) ?? true) ?? 'none',
+    token_endpoint_auth_method:
+      methods.find((method) => supported?.includes(method) ?? true) ?? 'none',
     ...(new URL(redirectUrl).protocol === 'http:' && { application_type: 'native' }),
   };
   const client = await registerClient(issuer, {
@@ -162,7 +208,9 @@ async function clientFor(
   }).catch((error: unknown) => {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    throw new SignInFailure(`${issuer} did not register this client: ${code} ${(error as Error).message}`.trim());
+    throw new SignInFailure(
+      `${issuer} did not register this client: ${code} ${(error as Error).message}`.trim(),
+    );
   });
   const registration = { issuer, client, redirect: { url: redirectUrl, port }, scope };
   await onRegistered(registration);
@@ -172,8 +220,15 @@ async function clientFor(
 /** In the order of preference: a program on a person's machine keeps no secret of its maker. */
 const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 
-/** Reads the authorization response of RFC 6749 section 4.1.2, and checks its issuer as RFC 9207 says. */
-function codeOf(parameters: URLSearchParams, authority: Authority, clientUnknown: (why: string) => Error): string {
+/**
+ * Reads the authorization response of RFC 6749 section 4.1.2, and checks its issuer as RFC 9207
+ * says.
+ */
+function codeOf(
+  parameters: URLSearchParams,
+  authority: Authority,
+  clientUnknown: (why: string) => Error,
+): string {
   const { issuer, metadata } = authority;
   const from = parameters.get('iss');
   if (from !== null || namesItself(authority)) {
@@ -186,10 +241,14 @@ function codeOf(parameters: URLSearchParams, authority: Authority, clientUnknown
   }
   const error = parameters.get('error');
   if (error !== null) {
-    const why = [error, parameters.get('error_description')].filter((part) => part !== null).join(': ');
+    const why = [error, parameters.get('error_description')]
+      .filter((part) => part !== null)
+      .join(': ');
     if (isClientUnknown(error)) throw clientUnknown(why);
     const isDenied = error === 'access_denied';
-    throw new SignInFailure(isDenied ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`);
+    throw new SignInFailure(
+      isDenied ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`,
+    );
   }
   const code = parameters.get('code');
   if (code === null) throw new SignInFailure(`${issuer} sent the browser back without a code.`);

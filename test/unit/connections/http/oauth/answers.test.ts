@@ -48,7 +48,13 @@ describe('answers of authorization servers (X7)', () => {
   }
 
   it('null in an answer counts as absent at every depth', async () => {
-    const tokens = { access_token: 'a', token_type: 'Bearer', refresh_token: null, scope: null, expires_in: null };
+    const tokens = {
+      access_token: 'a',
+      token_type: 'Bearer',
+      refresh_token: null,
+      scope: null,
+      expires_in: null,
+    };
     assert.deepEqual(await read(tokens), { access_token: 'a', token_type: 'Bearer' });
     const { scopes_supported, registration_endpoint } = await read({
       ...metadata,
@@ -70,7 +76,10 @@ describe('answers of authorization servers (X7)', () => {
   });
 
   it('a token without a type is a bearer token', async () => {
-    assert.deepEqual(await read({ access_token: 'a' }), { access_token: 'a', token_type: 'Bearer' });
+    assert.deepEqual(await read({ access_token: 'a' }), {
+      access_token: 'a',
+      token_type: 'Bearer',
+    });
   });
 
   it('metadata without an authorization endpoint names one that never resolves', async () => {
@@ -79,22 +88,25 @@ describe('answers of authorization servers (X7)', () => {
   });
 
   it('a text that is not a known answer is unchanged', async () => {
-    for (const text of ['', '<html>', '[1]', 'null', '{"a": null}']) assert.equal(await readableAnswer(text), text);
+    for (const text of ['', '<html>', '[1]', 'null', '{"a": null}'])
+      assert.equal(await readableAnswer(text), text);
   });
 
   it('metadata and tokens with any value in any optional field are read', async () => {
     const wrong = fc.dictionary(
       fc.constantFrom(
-        ...Object.keys({ ...OAuthMetadataSchema.shape, ...OpenIdProviderDiscoveryMetadataSchema.shape }).filter(
-          (key) => key !== 'issuer' && key !== 'token_endpoint',
-        ),
+        ...Object.keys({
+          ...OAuthMetadataSchema.shape,
+          ...OpenIdProviderDiscoveryMetadataSchema.shape,
+        }).filter((key) => key !== 'issuer' && key !== 'token_endpoint'),
       ),
       fc.jsonValue(),
     );
     await fc.assert(
       fc.asyncProperty(wrong, async (fields) => {
         const answer = await read({ ...metadata, ...fields });
-        for (const schema of [OAuthMetadataSchema, OpenIdProviderDiscoveryMetadataSchema]) schema.parse(answer);
+        for (const schema of [OAuthMetadataSchema, OpenIdProviderDiscoveryMetadataSchema])
+          schema.parse(answer);
       }),
     );
     const ofTokens = fc.dictionary(
@@ -107,12 +119,18 @@ describe('answers of authorization servers (X7)', () => {
       }),
     );
     const ofResource = fc.dictionary(
-      fc.constantFrom(...Object.keys(OAuthProtectedResourceMetadataSchema.shape).filter((key) => key !== 'resource')),
+      fc.constantFrom(
+        ...Object.keys(OAuthProtectedResourceMetadataSchema.shape).filter(
+          (key) => key !== 'resource',
+        ),
+      ),
       fc.jsonValue(),
     );
     await fc.assert(
       fc.asyncProperty(ofResource, async (fields) => {
-        OAuthProtectedResourceMetadataSchema.parse(await read({ ...fields, resource: `${issuer}/mcp` }));
+        OAuthProtectedResourceMetadataSchema.parse(
+          await read({ ...fields, resource: `${issuer}/mcp` }),
+        );
       }),
     );
   });

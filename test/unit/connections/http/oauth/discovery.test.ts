@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { discover, placesElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
+import {
+  discover,
+  placesElsewhere,
+} from '../../../../../src/core/connections/http/oauth/discovery.js';
 
 /** Each kind of endpoint counts alike. */
 function assertElsewhere(issuer: string, address: string, expected: readonly string[]): void {
@@ -10,8 +13,18 @@ function assertElsewhere(issuer: string, address: string, expected: readonly str
     token_endpoint: `${issuer}/t`,
     response_types_supported: [],
   };
-  for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
-    const authority = { issuer, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
+  for (const key of [
+    'authorization_endpoint',
+    'token_endpoint',
+    'registration_endpoint',
+    'revocation_endpoint',
+  ]) {
+    const authority = {
+      issuer,
+      metadata: { ...own, [key]: address },
+      resource: undefined,
+      scopes: undefined,
+    };
     assert.deepEqual(placesElsewhere(authority), expected, key);
   }
 }
@@ -20,13 +33,22 @@ describe('OAuth discovery (X7)', () => {
   const server = new URL('https://mcp.example/mcp');
   const issuer = 'https://auth.example';
 
-  /** Discovers `named` from the metadata of the server. Returns the requests to other origins, and the error. */
-  async function asked(named: string, byPerson: boolean, wanted?: string): Promise<{ urls: string[]; why: string }> {
+  /**
+   * Discovers `named` from the metadata of the server. Returns the requests to other origins, and
+   * the error.
+   */
+  async function asked(
+    named: string,
+    byPerson: boolean,
+    wanted?: string,
+  ): Promise<{ urls: string[]; why: string }> {
     const urls: string[] = [];
     const fetchFn: FetchLike = (target) => {
       urls.push(String(target));
       const isResource = String(target).includes('protected-resource');
-      const json = isResource ? { resource: server.href, authorization_servers: [named] } : undefined;
+      const json = isResource
+        ? { resource: server.href, authorization_servers: [named] }
+        : undefined;
       return Promise.resolve(json ? Response.json(json) : new Response('', { status: 404 }));
     };
     const discovery = { server, metadataUrl: undefined, issuer: wanted, byPerson, fetchFn };
@@ -39,8 +61,14 @@ describe('OAuth discovery (X7)', () => {
 
   it('discovery asks only the server and the issuer of the file before a person acts', async () => {
     assert.deepEqual(await asked(issuer, false), { urls: [], why: '' });
-    assert.match((await asked(issuer, true)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
-    assert.match((await asked(issuer, false, `${issuer}/`)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
+    assert.match(
+      (await asked(issuer, true)).urls[0] ?? '',
+      /^https:\/\/auth\.example\/\.well-known/,
+    );
+    assert.match(
+      (await asked(issuer, false, `${issuer}/`)).urls[0] ?? '',
+      /^https:\/\/auth\.example\/\.well-known/,
+    );
     assert.match(
       (await asked(issuer, true, 'https://other.example')).why,
       /but the config file names https:\/\/other\.example/,
@@ -60,8 +88,15 @@ describe('OAuth discovery (X7)', () => {
     });
   }
 
-  /** Resolves with the accepted resource or 'refused'. @param places resources in the metadata, by path */
-  async function taken(url: string, places: Readonly<Record<string, string>>, named?: string): Promise<string> {
+  /**
+   * Resolves with the accepted resource or 'refused'. @param places resources in the metadata, by
+   * path
+   */
+  async function taken(
+    url: string,
+    places: Readonly<Record<string, string>>,
+    named?: string,
+  ): Promise<string> {
     const fetchFn: FetchLike = (target) => {
       const { origin, pathname, search } = new URL(target);
       const resource = origin === server.origin ? places[`${pathname}${search}`] : undefined;
@@ -72,7 +107,13 @@ describe('OAuth discovery (X7)', () => {
       );
     };
     const metadataUrl = named === undefined ? undefined : new URL(named, server);
-    const discovery = { server: new URL(url), metadataUrl, issuer: undefined, byPerson: true, fetchFn };
+    const discovery = {
+      server: new URL(url),
+      metadataUrl,
+      issuer: undefined,
+      byPerson: true,
+      fetchFn,
+    };
     return discover(discovery).then(
       ({ resource }) => resource ?? 'none',
       () => 'refused',
@@ -90,8 +131,19 @@ describe('OAuth discovery (X7)', () => {
     ['its query', '/mcp?a=1', { [`${well}/mcp?a=1`]: `${host}/mcp?a=1` }, `${host}/mcp?a=1`],
     ['its host, at the place of the host', '/mcp', { [well]: host }, host],
     ['its host with a slash, there', '/mcp', { [well]: `${host}/` }, `${host}/`],
-    ['its host, at the server’s place and there', '/mcp', { [`${well}/mcp`]: host, [well]: host }, host],
-    ['a folder above, at its place', '/a/mcp', { '/x': `${host}/a`, [`${well}/a`]: `${host}/a` }, `${host}/a`, '/x'],
+    [
+      'its host, at the server’s place and there',
+      '/mcp',
+      { [`${well}/mcp`]: host, [well]: host },
+      host,
+    ],
+    [
+      'a folder above, at its place',
+      '/a/mcp',
+      { '/x': `${host}/a`, [`${well}/a`]: `${host}/a` },
+      `${host}/a`,
+      '/x',
+    ],
     [
       'no query, at that place',
       '/mcp?a=1',
@@ -115,8 +167,18 @@ describe('OAuth discovery (X7)', () => {
       'refused',
       '/x',
     ],
-    ['a longer name', '/mcp', { [`${well}/mcp`]: `${host}/mc`, [`${well}/mc`]: `${host}/mc` }, 'refused'],
-    ['something below', '/mcp', { [`${well}/mcp`]: `${host}/mcp/a`, [`${well}/mcp/a`]: `${host}/mcp/a` }, 'refused'],
+    [
+      'a longer name',
+      '/mcp',
+      { [`${well}/mcp`]: `${host}/mc`, [`${well}/mc`]: `${host}/mc` },
+      'refused',
+    ],
+    [
+      'something below',
+      '/mcp',
+      { [`${well}/mcp`]: `${host}/mcp/a`, [`${well}/mcp/a`]: `${host}/mcp/a` },
+      'refused',
+    ],
     ['another query', '/mcp?a=1', { [`${well}/mcp?a=1`]: `${host}/mcp?a=2` }, 'refused'],
     ['a user', '/mcp', { [`${well}/mcp`]: 'https://u@mcp.example/mcp' }, 'refused'],
     ['a fragment', '/mcp', { [`${well}/mcp`]: `${host}/mcp#a` }, 'refused'],
@@ -151,10 +213,18 @@ describe('OAuth discovery (X7)', () => {
     ['https://h.example/tenant-a', 'https://h.example/tenant-a', false],
     ['https://h.example/tenant-a/', 'https://h.example/tenant-a/authorize', false],
     ['https://h.example/tenant-a', 'https://h.example/tenant-a/x/../authorize', false],
-    ['https://h.example/realms/x', 'https://h.example/realms/x/protocol/openid-connect/auth', false],
+    [
+      'https://h.example/realms/x',
+      'https://h.example/realms/x/protocol/openid-connect/auth',
+      false,
+    ],
     ['https://h.example/oauth2/default', 'https://h.example/oauth2/default/v1/authorize', false],
     [`${entra}/v2.0`, `${entra}/oauth2/v2.0/token`, false],
-    [`${entra}/v2.0`, 'https://login.example/0a1b2c3d-0000-4000-8000-0123456789ac/oauth2/v2.0/token', true],
+    [
+      `${entra}/v2.0`,
+      'https://login.example/0a1b2c3d-0000-4000-8000-0123456789ac/oauth2/v2.0/token',
+      true,
+    ],
     ['https://h.example/tenant-a', 'https://h.example/tenant-b/authorize', true],
     ['https://h.example/tenant-a', 'https://h.example/tenant-ab/authorize', true],
     ['https://h.example/tenant-a', 'https://h.example/Tenant-A/authorize', true],
@@ -163,7 +233,11 @@ describe('OAuth discovery (X7)', () => {
     ['https://h.example/tenant-a', 'https://h.example/tenant-a/%2e%2E/tenant-b/authorize', true],
     ['https://h.example/tenant-a', 'https://h.example/tenant-a/..%2ftenant-b/authorize', true],
     ['https://h.example/tenant-a', 'https://h.example/tenant-a/..%5Ctenant-b/authorize', true],
-    ['https://h.example/tenant-a', 'https://h.example/tenant-a/%252e%252e/tenant-b/authorize', true],
+    [
+      'https://h.example/tenant-a',
+      'https://h.example/tenant-a/%252e%252e/tenant-b/authorize',
+      true,
+    ],
     ['https://h.example/tenant-a', 'https://h.example/tenant-a/..;/tenant-b/authorize', true],
     ['https://h.example/tenant-a', 'https://h.example/tenant-a\\..\\tenant-b/authorize', true],
     ['https://h.example/realms/v1', 'https://h.example/realms/x/auth', true],

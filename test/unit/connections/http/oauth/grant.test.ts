@@ -11,10 +11,20 @@ import {
 import { literal } from '../../../../../src/core/config/model.js';
 
 describe('OAuth grants', () => {
-  const authority = { issuer: 'https://a.example', metadata: undefined, resource: undefined, scopes: undefined };
+  const authority = {
+    issuer: 'https://a.example',
+    metadata: undefined,
+    resource: undefined,
+    scopes: undefined,
+  };
   const client = { client_id: 'c', client_secret: 'secret' };
   const asked = { authority, client, scope: 'x' };
-  const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh', expires_in: 3600 };
+  const tokens = {
+    access_token: 'access',
+    token_type: 'Bearer',
+    refresh_token: 'refresh',
+    expires_in: 3600,
+  };
 
   it('scopes are joined and compared', () => {
     assert.equal(joinedScopes('a b', undefined, 'b  c', ''), 'a b c');
@@ -29,7 +39,10 @@ describe('OAuth grants', () => {
     assert.equal(isStale(grant, 1000 + 3_569_000), false);
     assert.equal(isStale(grant, 1000 + 3_570_000), true);
     assert.equal(isStale(granted(asked, { ...tokens, expires_in: 10 }, 0), 5000), true);
-    assert.equal(isStale(granted(asked, { access_token: 'access', token_type: 'Bearer' }, 0), 1e12), false);
+    assert.equal(
+      isStale(granted(asked, { access_token: 'access', token_type: 'Bearer' }, 0), 1e12),
+      false,
+    );
     assert.equal(grant.scope, 'x');
     assert.equal(granted(asked, { ...tokens, scope: 'y' }, 0).scope, 'y');
   });
@@ -57,7 +70,12 @@ describe('OAuth grants', () => {
     }
     assert.deepEqual(secretsOfKept(kept), ['access', 'refresh', 'secret']);
     const anew = { ...registration, client: { client_id: 'd', client_secret: 'other secret' } };
-    assert.deepEqual(secretsOfKept({ ...kept, registration: anew }), ['access', 'refresh', 'secret', 'other secret']);
+    assert.deepEqual(secretsOfKept({ ...kept, registration: anew }), [
+      'access',
+      'refresh',
+      'secret',
+      'other secret',
+    ]);
   });
 
   it('a grant has the client stored by an earlier version, if it is of the same issuer (X7)', () => {
@@ -76,7 +94,10 @@ describe('OAuth grants', () => {
       sessionId: '',
     } as const;
     assert.match(grantKey(launch), /^mcpToolsets\.oauth\.[0-9a-f]{32}$/);
-    assert.notEqual(grantKey(launch), grantKey({ ...launch, url: literal('https://a.example/mcp') }));
+    assert.notEqual(
+      grantKey(launch),
+      grantKey({ ...launch, url: literal('https://a.example/mcp') }),
+    );
     assert.equal(
       grantKey({ ...launch, url: literal('https://A.example:443/mcp') }),
       grantKey({ ...launch, url: literal('https://a.example/mcp') }),

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/oauth.js';
+import {
+  OAuthAccess,
+  readChallenge,
+} from '../../../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
 import { literal } from '../../../../../src/core/config/model.js';
 
@@ -14,7 +17,12 @@ describe('OAuth challenges', () => {
     ['bearer realm="x"'],
     [`Bearer resource_metadata="${metadata}"`, metadata],
     [`Bearer resource_metadata=${metadata}`, metadata],
-    [`Bearer realm="a, b", scope="x y" ,error=insufficient_scope`, undefined, 'x y', 'insufficient_scope'],
+    [
+      `Bearer realm="a, b", scope="x y" ,error=insufficient_scope`,
+      undefined,
+      'x y',
+      'insufficient_scope',
+    ],
     [`Basic realm="bearer", Bearer scope="x"`, undefined, 'x'],
     [
       `Negotiate, Bearer error="invalid_token", error_description="say \\"please\\", scope=no"`,
@@ -36,7 +44,10 @@ describe('OAuth challenges', () => {
 
 describe('OAuth access', () => {
   const kept = {
-    grant: { authority: { issuer: 'https://a.example' }, tokens: { access_token: 'token', token_type: 'bearer' } },
+    grant: {
+      authority: { issuer: 'https://a.example' },
+      tokens: { access_token: 'token', token_type: 'bearer' },
+    },
   };
 
   it('a request goes without a token if the store does not answer, and a later answer is taken (S2)', async () => {

@@ -7,7 +7,11 @@ import { renewed, revoke } from '../../../../../src/core/connections/http/oauth/
 const issuer = 'https://auth.example';
 
 describe('OAuth renewals (X7)', () => {
-  for (const endpoint of ['http://auth.example/revoke', 'http://127.0.0.1:6379/revoke', 'ftp://auth.example/revoke']) {
+  for (const endpoint of [
+    'http://auth.example/revoke',
+    'http://127.0.0.1:6379/revoke',
+    'ftp://auth.example/revoke',
+  ]) {
     it(`a revocation sends no token to ${endpoint}`, async () => {
       const sent: string[] = [];
       const fetchFn: FetchLike = (target) => {

@@ -11,7 +11,11 @@ describe('the page of a call', () => {
   const redactor = new Redactor();
   const redact = (text: string): string => redactor.redact(text);
   const text = (words: string): object => ({ type: 'text', text: words });
-  const page = (parts: readonly object[], more: Partial<CallContent> = {}, fact: Partial<CallFact> = {}): string => {
+  const page = (
+    parts: readonly object[],
+    more: Partial<CallContent> = {},
+    fact: Partial<CallFact> = {},
+  ): string => {
     const content: CallContent = {
       given: { what: 'pears' },
       sent: undefined,
@@ -27,7 +31,11 @@ describe('the page of a call', () => {
   const body = (whole: string): string => whole.slice(whole.indexOf('## Input'));
 
   it('the page of a call has its input and output, with JSON in lines', () => {
-    const parts = [text('{"a":[1]}'), { type: 'image', mimeType: 'image/png', data: '' }, text('{not JSON')];
+    const parts = [
+      text('{"a":[1]}'),
+      { type: 'image', mimeType: 'image/png', data: '' },
+      text('{not JSON'),
+    ];
     const whole = page(parts);
     assert.match(
       whole,
@@ -53,8 +61,14 @@ describe('the page of a call', () => {
       progress: [{ progress: 1, total: 2, message: 'half' }, { progress: 2 }],
       log: ['[stderr] counting'],
     });
-    assert.match(body(whole), /## Input as the server got it\n\n```json\n\{\n {2}"what": "pears",\n {2}"limit": 20/);
-    assert.match(whole, /## Output\n\n```\nshort\n```\n\n## Output as the server gave it\n\n```\nlong\n```/);
+    assert.match(
+      body(whole),
+      /## Input as the server got it\n\n```json\n\{\n {2}"what": "pears",\n {2}"limit": 20/,
+    );
+    assert.match(
+      whole,
+      /## Output\n\n```\nshort\n```\n\n## Output as the server gave it\n\n```\nlong\n```/,
+    );
     assert.match(
       whole,
       /## Progress\n\n```\n1 of 2 half\n2\n```\n\n## Log of the server during the call\n\n```\n\[stderr\] counting\n```$/,
@@ -63,8 +77,14 @@ describe('the page of a call', () => {
 
   it('the page of a call names its outcome, an empty output, an error, and contents that are not kept', () => {
     assert.match(page([], {}, { outcome: 'error' }), /## Output \(error\)\n\nNothing\.$/);
-    assert.match(page([], { outcome: { kind: 'error', code: -32602, message: 'no' } }), /"code": -32602/);
-    assert.match(read(callPage(callFact(), undefined, redact)), /Its input and output are not kept here\./);
+    assert.match(
+      page([], { outcome: { kind: 'error', code: -32602, message: 'no' } }),
+      /"code": -32602/,
+    );
+    assert.match(
+      read(callPage(callFact(), undefined, redact)),
+      /Its input and output are not kept here\./,
+    );
   });
 
   it('the page of a call keeps a text inside its fence, and cuts a very long text', () => {
@@ -79,7 +99,9 @@ describe('the page of a call', () => {
       ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'],
       ['"password": "correct horse', 'battery staple"'],
     ] as const) {
-      const [one = '', two = ''] = page([text(first), text(`${second}${forged}`)]).split('\n\n````\n');
+      const [one = '', two = ''] = page([text(first), text(`${second}${forged}`)]).split(
+        '\n\n````\n',
+      );
       assert.match(one, /\n```\n.*\n```$/);
       assert.ok(two.endsWith(`${forged}\n\`\`\`\``), two);
     }

@@ -21,7 +21,9 @@ describe('the rows of the view Calls', () => {
     facts.map((fact, number) => ({ number, fact })).reverse();
   const line = ({ label, description }: CallRow): string => `${label} | ${description}`;
   const calls = (count: number): NumberedFact[] =>
-    newestFirst(Array.from({ length: count }, (_, index) => callFact({ id: `a${index}`, at: index })));
+    newestFirst(
+      Array.from({ length: count }, (_, index) => callFact({ id: `a${index}`, at: index })),
+    );
 
   it('the newest row comes first, with tool, agent, duration, age and conversation', () => {
     const rows = callRows(
@@ -52,10 +54,19 @@ describe('the rows of the view Calls', () => {
   });
 
   it('each outcome and event has an icon, and the icons of success and failure differ', () => {
-    const outcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'] as const;
-    const icons = callRows(newestFirst(outcomes.map((outcome) => callFact({ outcome }))), options()).map(
-      ({ icon }) => icon.id,
-    );
+    const outcomes = [
+      'ok',
+      'error',
+      'refused',
+      'cancelled',
+      'timed out',
+      'lost',
+      'not sent',
+    ] as const;
+    const icons = callRows(
+      newestFirst(outcomes.map((outcome) => callFact({ outcome }))),
+      options(),
+    ).map(({ icon }) => icon.id);
     assert.equal(new Set(icons).size, outcomes.length);
   });
 
@@ -72,7 +83,11 @@ describe('the rows of the view Calls', () => {
 
   it('pages stay as they are while calls come in', () => {
     const pagesOf = (count: number): Map<string, number> =>
-      new Map(callRows(calls(count), options()).flatMap(({ id, below }) => (below ? [[id, below.length]] : [])));
+      new Map(
+        callRows(calls(count), options()).flatMap(({ id, below }) =>
+          below ? [[id, below.length]] : [],
+        ),
+      );
     let before = pagesOf(300);
     for (let count = 301; count < 1_000; count += 37) {
       const after = pagesOf(count);
@@ -107,8 +122,14 @@ describe('the rows of the view Calls', () => {
 
   it('a name that an agent or a server chose cannot act as a link or an icon', () => {
     const foreign = '[x](command:evil) $(zap) \u202e';
-    const [row] = callRows(newestFirst([callFact({ agent: foreign, tool: foreign, original: foreign })]), options());
+    const [row] = callRows(
+      newestFirst([callFact({ agent: foreign, tool: foreign, original: foreign })]),
+      options(),
+    );
     assert.ok(row);
-    assert.doesNotMatch(`${row.label}${row.description}${row.tooltip.value}`, /\]\(command|\$\(zap\)|\u202e/);
+    assert.doesNotMatch(
+      `${row.label}${row.description}${row.tooltip.value}`,
+      /\]\(command|\$\(zap\)|\u202e/,
+    );
   });
 });

@@ -14,7 +14,10 @@ const problems = `# Problems
 describe('explanation', () => {
   it('a page of a code has its meaning, its remedy and a link to the whole page', () => {
     const page = explanation(problems, 'a-code');
-    assert.match(page, /^# a-code\n\nIt is `x\\\|y`\.\n\n\*\*What to do:\*\* Mend it\.\n\n\[.+\]\(problems\.md\)$/);
+    assert.match(
+      page,
+      /^# a-code\n\nIt is `x\\\|y`\.\n\n\*\*What to do:\*\* Mend it\.\n\n\[.+\]\(problems\.md\)$/,
+    );
   });
 
   it('a page of a code works with line ends of Windows', () => {
@@ -30,7 +33,10 @@ describe('explanation', () => {
     const real = readFileSync(new URL('../../../../../docs/problems.md', import.meta.url), 'utf8');
     for (const code of problemCodes) {
       it(`${code} has a meaning and a remedy in whole sentences`, () => {
-        assert.match(explanation(real, code), new RegExp(`^# ${code}\n\n.+\\.\n\n\\*\\*What to do:\\*\\* .+\\.\n`));
+        assert.match(
+          explanation(real, code),
+          new RegExp(`^# ${code}\n\n.+\\.\n\n\\*\\*What to do:\\*\\* .+\\.\n`),
+        );
       });
     }
   });

@@ -8,7 +8,10 @@ describe('approval in the rows of the sidebar (S1, E3)', () => {
     { label: 'command', shown: 'node' },
     { label: 'argument', shown: 'x' },
   ] as const;
-  const approval = { kind: 'pending', launch: { server: 'a', source: file, parts, fingerprint: 'f' } } as const;
+  const approval = {
+    kind: 'pending',
+    launch: { server: 'a', source: file, parts, fingerprint: 'f' },
+  } as const;
   const launchesOf = (server: ReturnType<typeof status>): string[] =>
     treeModel(snapshot([server]), treeOptions).flatMap(({ children }) =>
       children.filter(({ kind }) => kind === 'launch').map(({ label }) => label),
@@ -26,7 +29,9 @@ describe('approval in the rows of the sidebar (S1, E3)', () => {
   });
 
   it('an approved server can be revoked, and a server without a question has neither action', () => {
-    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), ['revocable']);
+    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), [
+      'revocable',
+    ]);
     assert.deepEqual(approvalActions(status('a')), []);
     assert.deepEqual(launchesOf(status('a')), []);
   });

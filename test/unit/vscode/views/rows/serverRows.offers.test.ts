@@ -1,6 +1,10 @@
 import { read } from '../../../../support/markdown.js';
 import assert from 'node:assert/strict';
-import { changedNodes, promptNodes, resourceNodes } from '../../../../../src/vscode/views/rows/serverRows.js';
+import {
+  changedNodes,
+  promptNodes,
+  resourceNodes,
+} from '../../../../../src/vscode/views/rows/serverRows.js';
 import { status } from '../statuses.js';
 
 describe('sidebar: prompts and resources (E3)', () => {
@@ -19,19 +23,39 @@ describe('sidebar: prompts and resources (E3)', () => {
 
   it('prompts are marked if they changed since the approval, and have a row if they are held back (S3)', () => {
     const prompts = [{ original: 'p', published: 'my_p', prompt: { name: 'p' } }];
-    const change = { launch: '1', kind: 'prompt', original: 'p', parts: ['new'], held: false } as const;
-    const told = { launch: '1', kind: 'instructions', original: '', parts: ['text'], held: false } as const;
+    const change = {
+      launch: '1',
+      kind: 'prompt',
+      original: 'p',
+      parts: ['new'],
+      held: false,
+    } as const;
+    const told = {
+      launch: '1',
+      kind: 'instructions',
+      original: '',
+      parts: ['text'],
+      held: false,
+    } as const;
     const marked = status('s', { prompts, changedOffers: [change, told] });
     const [row] = promptNodes('s', marked);
     assert.deepEqual(
       [row?.description, row?.spoken, row?.context, row?.changed],
-      ['p · new since approval', 'my_p, prompt, originally p, new since approval', 'prompt changed', change],
+      [
+        'p · new since approval',
+        'my_p, prompt, originally p, new since approval',
+        'prompt changed',
+        change,
+      ],
     );
     const rows = (held: boolean): unknown[] =>
-      changedNodes('s', status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) })).map(
-        ({ label, description, context, name }) => [label, description, context, name],
-      );
-    assert.deepEqual(rows(false), [['Instructions', 'text changed', 'instructions changed', undefined]]);
+      changedNodes(
+        's',
+        status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) }),
+      ).map(({ label, description, context, name }) => [label, description, context, name]);
+    assert.deepEqual(rows(false), [
+      ['Instructions', 'text changed', 'instructions changed', undefined],
+    ]);
     assert.deepEqual(rows(true), [
       ['p', 'held back: new since approval', 'prompt changed', 'p'],
       ['Instructions', 'held back: text changed', 'instructions changed', undefined],

@@ -4,7 +4,15 @@ import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js
 import { read } from '../../../../support/markdown.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
-import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from '../statuses.js';
+import {
+  file,
+  problem,
+  servedTool,
+  snapshot,
+  status,
+  toolset,
+  treeOptions as around,
+} from '../statuses.js';
 
 function only(nodes: readonly TreeNode[]): TreeNode {
   assert.equal(nodes.length, 1);
@@ -30,7 +38,9 @@ describe('treeModel', () => {
       ...problem({ severity, server: severity }),
     }));
     const shown = (onlyWithProblems: boolean): string[] =>
-      treeModel({ ...snapshot(servers), problems }, { ...around, onlyWithProblems }).map(({ label }) => label);
+      treeModel({ ...snapshot(servers), problems }, { ...around, onlyWithProblems }).map(
+        ({ label }) => label,
+      );
     assert.deepEqual(shown(true), ['error', 'warning']);
     assert.deepEqual(shown(false), ['error', 'warning', 'information', 'fine']);
   });
@@ -39,15 +49,28 @@ describe('treeModel', () => {
     [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
     [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
     [{ kind: 'starting', since: 0 }, 'starting… · stdio', 'server stoppable'],
-    [{ kind: 'running', since: 0 }, '0 tools · agents get nothing · stdio', 'server stoppable restartable'],
-    [{ kind: 'idle', since: 0 }, 'idle · agents get nothing · stdio', 'server startable stoppable restartable'],
+    [
+      { kind: 'running', since: 0 },
+      '0 tools · agents get nothing · stdio',
+      'server stoppable restartable',
+    ],
+    [
+      { kind: 'idle', since: 0 },
+      'idle · agents get nothing · stdio',
+      'server startable stoppable restartable',
+    ],
     [
       { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
       'reconnecting, attempt 2 · stdio',
       'server stoppable restartable',
     ],
     [
-      { kind: 'failed', since: 0, reason: 'exited with code 3: no config\nCommand: `x`.', fix: 'look' },
+      {
+        kind: 'failed',
+        since: 0,
+        reason: 'exited with code 3: no config\nCommand: `x`.',
+        fix: 'look',
+      },
       'exited with code 3: no config · stdio',
       'server startable failed',
     ],
@@ -67,19 +90,35 @@ describe('treeModel', () => {
       serverRow({ state, tools: [servedTool('a')], offered: 1, rememberedAt: -age });
     const hour = 3_600_000;
     const later = row({ kind: 'remembered', since: -2 * hour }, 2 * hour);
-    assert.equal(later.description, '1 tool · not started · remembered, 2 h old · ~18 tokens · stdio');
+    assert.equal(
+      later.description,
+      '1 tool · not started · remembered, 2 h old · ~18 tokens · stdio',
+    );
     assert.equal(later.context, 'server startable stoppable restartable enabled');
     const starting = row({ kind: 'starting', since: 0 }, 49 * hour);
-    assert.equal(starting.description, '1 tool · starting… · remembered, 2 d old · ~18 tokens · stdio');
+    assert.equal(
+      starting.description,
+      '1 tool · starting… · remembered, 2 d old · ~18 tokens · stdio',
+    );
     for (const { tooltip } of [later, starting]) {
       assert.match(read(tooltip), /remembered.* from .*A call waits until its server has started/);
     }
   });
 
   it('counts the published tools of all offered ones', () => {
-    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
-    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
-    const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
+    assert.equal(
+      serverRow({ tools: [servedTool('a')], offered: 3 }).description,
+      '1 of 3 tools · ~18 tokens · stdio',
+    );
+    assert.equal(
+      serverRow({ tools: [servedTool('a')], offered: 1 }).description,
+      '1 tool · ~18 tokens · stdio',
+    );
+    const idle = serverRow({
+      tools: [servedTool('a')],
+      offered: 3,
+      state: { kind: 'idle', since: 0 },
+    });
     assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
   });
 
@@ -88,9 +127,15 @@ describe('treeModel', () => {
     assert.match(serverRow({ origin: 'user' }).description, /· user$/);
     const source = '/folder/.mcprc';
     assert.match(serverRow({ origin: 'mcprc', source }).description, /· \.mcprc$/);
-    const shadowed = { file: source, range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } } };
+    const shadowed = {
+      file: source,
+      range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } },
+    };
     const row = only(serverRow({ shadows: [shadowed] }).children);
-    assert.deepEqual([row.label, row.description, row.place], ['also in .mcprc', 'shadowed', shadowed]);
+    assert.deepEqual(
+      [row.label, row.description, row.place],
+      ['also in .mcprc', 'shadowed', shadowed],
+    );
   });
 
   const lacking: [string, Parameters<typeof status>[1], string][] = [
@@ -116,7 +161,9 @@ describe('treeModel', () => {
       'changes are held back',
       {
         tools: [servedTool('a')],
-        changedOffers: [{ launch: '', kind: 'tool', original: 'b', parts: ['description'], held: true }],
+        changedOffers: [
+          { launch: '', kind: 'tool', original: 'b', parts: ['description'], held: true },
+        ],
       },
       '1 change held back',
     ],
@@ -133,16 +180,24 @@ describe('treeModel', () => {
   }
 
   it('a server whose tools the editor does not show is a warning', () => {
-    const problems = [problem({ code: 'editor-toolset-hidden', severity: 'warning', server: 'demo', inEditor: 0 })];
-    const row = only(treeModel(snapshot([status('demo', { tools: [servedTool('a')] })], { problems }), around));
+    const problems = [
+      problem({ code: 'editor-toolset-hidden', severity: 'warning', server: 'demo', inEditor: 0 }),
+    ];
+    const row = only(
+      treeModel(snapshot([status('demo', { tools: [servedTool('a')] })], { problems }), around),
+    );
     assert.equal(row.icon.id, 'warning');
     assert.match(row.description, /0 tools in the editor/);
   });
 
   it('a server that keeps tools out by its lists, or serves only prompts, is green', () => {
-    const listed = { excluded: [{ original: 'b', reason: { kind: 'whitelist' } }], tools: [servedTool('a')] } as const;
+    const listed = {
+      excluded: [{ original: 'b', reason: { kind: 'whitelist' } }],
+      tools: [servedTool('a')],
+    } as const;
     const prompts = [{ original: 'p', published: 'p', prompt: { name: 'p' } }];
-    for (const changes of [listed, { prompts }]) assert.equal(serverRow(changes).icon.id, 'pass-filled');
+    for (const changes of [listed, { prompts }])
+      assert.equal(serverRow(changes).icon.id, 'pass-filled');
   });
 
   it('shows the time and the reason if a previous definition serves', () => {
@@ -153,7 +208,9 @@ describe('treeModel', () => {
   });
 
   it('shows reason and fix of a failure in the tooltip', () => {
-    const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
+    const { tooltip } = serverRow({
+      state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' },
+    });
     assert.match(tooltip.value, /exit \\\*1\\\*/);
     assert.match(read(tooltip), /Install it/);
     assert.match(read(tooltip), /mcp\.yaml/);
@@ -167,13 +224,19 @@ describe('treeModel', () => {
   });
 
   it('shows published names with the first line of the description, and original names in the hover', () => {
-    const described = { ...servedTool('click'), tool: { ...servedTool('click').tool, description: 'Clicks.\nHard.' } };
+    const described = {
+      ...servedTool('click'),
+      tool: { ...servedTool('click').tool, description: 'Clicks.\nHard.' },
+    };
     const [plain, renamed] = serverRow({
       tools: [described, servedTool('my_read', { original: 'read' })],
       offered: 2,
     }).children;
     assert.deepEqual([plain?.label, plain?.description], ['click', 'Clicks.']);
-    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', '', 'my_read']);
+    assert.deepEqual(
+      [renamed?.label, renamed?.description, renamed?.name],
+      ['my_read', '', 'my_read'],
+    );
     assert.match(read(renamed?.tooltip ?? ''), /The server calls it `?read`?/);
   });
 
@@ -208,7 +271,9 @@ describe('treeModel', () => {
         ['d', undefined, 'my_d'],
       ],
     );
-    const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(({ kind }) => kind === 'tool');
+    const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(
+      ({ kind }) => kind === 'tool',
+    );
     assert.equal(ofOther?.ticked, undefined, 'a file without lists has no tick boxes');
   });
 
@@ -232,7 +297,10 @@ describe('treeModel', () => {
   it('has the built-in toolset below the servers, without tick boxes (L5)', () => {
     const builtIn = toolset('mcp_admin', 'mcp_status');
     const [, row] = treeModel(snapshot([status('demo')], { builtIn }), around);
-    assert.deepEqual([row?.label, row?.description], ['mcp_admin', 'built in · 1 tool · ~21 tokens']);
+    assert.deepEqual(
+      [row?.label, row?.description],
+      ['mcp_admin', 'built in · 1 tool · ~21 tokens'],
+    );
     assert.deepEqual(
       row?.children.map(({ label, ticked, context }) => [label, ticked, context]),
       [['mcp_status', undefined, 'builtInTool tool']],
@@ -245,7 +313,11 @@ describe('treeModel', () => {
     const unset = problem({ server: 'demo', code: 'secret-unset' });
     const row = only(treeModel(snapshot([status('demo')], { problems: [unset] }), around));
     assert.match(row.context, /secret/);
-    assert.equal(row.children[0]?.name, 'The variable is not set. Set it.', 'what “Copy Error” copies');
+    assert.equal(
+      row.children[0]?.name,
+      'The variable is not set. Set it.',
+      'what “Copy Error” copies',
+    );
   });
 
   it('marks a tool that only the editor does not get (N7)', () => {
@@ -269,7 +341,9 @@ describe('treeModel', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
     const group = only(serverRow({ excluded, offered: 7 }).children);
     assert.deepEqual([group.label, group.description], ['Kept out', '7']);
-    group.children.forEach((row, index) => assert.match(row.description, reasons[index]?.[1] ?? /never/));
+    group.children.forEach((row, index) =>
+      assert.match(row.description, reasons[index]?.[1] ?? /never/),
+    );
   });
 
   it('shows instances with their use', () => {
@@ -302,10 +376,20 @@ describe('treeModel', () => {
 
   it('names a conversation by its title or its last tool', () => {
     const use = { kind: 'leased', conversation: '0123456789', since: 0 } as const;
-    const instance = { id: '1', pid: 7, startedAt: 0, lastCallAt: 0, callsInFlight: 0, lastTool: 'click', use };
+    const instance = {
+      id: '1',
+      pid: 7,
+      startedAt: 0,
+      lastCallAt: 0,
+      callsInFlight: 0,
+      lastTool: 'click',
+      use,
+    };
     const row = (titleOf: TreeOptions['titleOf']) =>
-      only(only(treeModel(snapshot([status('a', { instances: [instance] })]), { ...around, titleOf })).children)
-        .children[0];
+      only(
+        only(treeModel(snapshot([status('a', { instances: [instance] })]), { ...around, titleOf }))
+          .children,
+      ).children[0];
     const titled = row(() => ({ text: 'Fix the page', chat: 'c' }));
     assert.deepEqual([titled?.label, titled?.chat], ['Fix the page', 'c']);
     assert.equal(titled?.description, 'click · idle <1 min · <1 min old');
@@ -321,13 +405,17 @@ describe('treeModel', () => {
     const leased = { kind: 'leased', conversation: '0123456789', since: at(61) } as const;
     const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
     const described = (lastCallAt: number | undefined): string | undefined =>
-      only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]?.description;
+      only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]
+        ?.description;
     assert.equal(described(at(4)), 'idle 4 min · 1 h 1 min old');
     assert.equal(described(undefined), 'not called yet · 1 h 1 min old');
   });
 
   it('tells a screen reader the meaning of icons', () => {
-    assert.equal(serverRow({}).spoken, 'demo, server, running, warning, 0 tools, agents get nothing, stdio');
+    assert.equal(
+      serverRow({}).spoken,
+      'demo, server, running, warning, 0 tools, agents get nothing, stdio',
+    );
     const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
     assert.equal(tool?.spoken, 'a, tool, originally b');
     const excluded = [
@@ -335,15 +423,25 @@ describe('treeModel', () => {
       { original: 'u', reason: { kind: 'listedTwice' } as const },
     ];
     const [row, group] = serverRow({ excluded, offered: 2 }).children;
-    assert.deepEqual([row?.spoken, group?.spoken], ['t, kept out: not in the whitelist', 'Kept out, 1']);
+    assert.deepEqual(
+      [row?.spoken, group?.spoken],
+      ['t, kept out: not in the whitelist', 'Kept out, 1'],
+    );
   });
 
   it('shows the arguments, the effects and the tokens of a tool', () => {
     const tool = servedTool('a');
-    const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
+    const inputSchema = {
+      type: 'object' as const,
+      properties: { path: {}, depth: {} },
+      required: ['path'],
+    };
     const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
     const [row] = serverRow({ tools: [{ ...tool, tool: described }], offered: 1 }).children;
-    assert.match(read(row?.tooltip ?? ''), /Takes path, \[depth\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
+    assert.match(
+      read(row?.tooltip ?? ''),
+      /Takes path, \[depth\]\n\n.*\n\nonly reads · ~\d+ tokens$/,
+    );
   });
 
   it('shows errors and warnings of a server first, and no information', () => {

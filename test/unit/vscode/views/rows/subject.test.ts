@@ -40,7 +40,10 @@ describe('argument of a command', () => {
       { node },
     ]) {
       const { server, name, conversation } = nodeOf(subject) ?? {};
-      assert.deepEqual([serverOf(subject), server, name, conversation], [undefined, undefined, undefined, undefined]);
+      assert.deepEqual(
+        [serverOf(subject), server, name, conversation],
+        [undefined, undefined, undefined, undefined],
+      );
     }
   });
 });

@@ -6,7 +6,8 @@ import { servedTool, snapshot, status, treeOptions as around } from '../statuses
 type Changes = Parameters<typeof status>[1];
 
 function changed(before: Changes, after: Changes): string[] | undefined {
-  const tree = (changes: Changes) => treeModel(snapshot([status('a', changes), status('b')]), around);
+  const tree = (changes: Changes) =>
+    treeModel(snapshot([status('a', changes), status('b')]), around);
   return changedRows(tree(before), tree(after))?.map(({ label }) => label);
 }
 
@@ -36,7 +37,9 @@ describe('changedRows (E3: no flicker)', () => {
 
   it('draws a group if its rows come and go', () => {
     const more = { ...instance, id: '2' };
-    assert.deepEqual(changed({ instances: [instance] }, { instances: [instance, more] }), ['Instances']);
+    assert.deepEqual(changed({ instances: [instance] }, { instances: [instance, more] }), [
+      'Instances',
+    ]);
   });
 
   it('draws all rows if servers come, go or move', () => {
