@@ -216,7 +216,11 @@ export class Bridge {
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
-    const id = metaOf(params)[metaKeys.subscriptionId] as RequestId;
+    const meta = metaOf(params);
+    const changed = topics.filter((topic) => method === `notifications/${topic}/list_changed`);
+    if (changed.length > 0 && meta[metaKeys.mayBeSame] === true)
+      return void this.tellChanges(undefined, changed);
+    const id = meta[metaKeys.subscriptionId] as RequestId;
     const subscription = this.subscriptions.get(id);
     if (method !== 'notifications/subscriptions/acknowledged' || !subscription)
       return void this.client.send(notification);
@@ -227,8 +231,8 @@ export class Bridge {
     if (!isRepeated) return void this.client.send(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
-    const changed = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
-    void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
+    const listened = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
+    void this.tellChanges(undefined, listened, { _meta: { [metaKeys.subscriptionId]: id } });
   }
 
   /**

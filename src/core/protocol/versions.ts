@@ -50,6 +50,11 @@ export const metaKeys = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  /**
+   * Our own, in `list_changed` of a revived session: the gateway does not know what the client has
+   * read.
+   */
+  mayBeSame: 'mcp-toolsets/mayBeSame',
 } as const;
 
 export function metaOf(fields: Fields | undefined): Fields {

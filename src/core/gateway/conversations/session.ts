@@ -10,7 +10,7 @@ import { inNextTurn, LoopShare } from '../../base/turns.js';
 import type { AskOptions, ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
-import type { ProtocolVersion } from '../../protocol/versions.js';
+import { metaKeys, type ProtocolVersion } from '../../protocol/versions.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
 import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
 import type { CallInFlight, Client, SessionTraits } from './conversation.js';
@@ -29,6 +29,9 @@ const maxStreams = 8;
 
 /** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
+
+/** What the client of a revived session has read is unknown. No list has this version. */
+const unknownVersion = 0;
 
 interface Knowledge {
   /** The client has the lists of this version, or is about to read them. */
@@ -92,9 +95,8 @@ export class Session extends Conversation implements Client {
     this.program = program;
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
-    // The last notification to the client of a revived session is unknown.
     const of = (topic: Topic): Knowledge => {
-      const version = isRevived ? 0 : listing.versionOf(topic);
+      const version = isRevived ? unknownVersion : listing.versionOf(topic);
       return { known: version, told: version };
     };
     this.knowledge = { tools: of('tools'), prompts: of('prompts'), resources: of('resources') };
@@ -183,8 +185,10 @@ export class Session extends Conversation implements Client {
   }
 
   private tell(stream: MessageStream, topic: Topic): void {
+    const isUnknown = this.knowledge[topic].known === unknownVersion;
+    const params = isUnknown ? { _meta: { [metaKeys.mayBeSame]: true } } : undefined;
     this.knowledge[topic].told = this.listing.versionOf(topic);
-    stream.send(notificationMessage(`notifications/${topic}/list_changed`));
+    stream.send(notificationMessage(`notifications/${topic}/list_changed`, params));
   }
 }
 
