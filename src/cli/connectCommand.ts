@@ -34,7 +34,7 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
         onReady: resolve,
       }).catch(reject);
     });
-  // Another process does not know the options that protect this client (S3, S4).
+  // Another process does not know the options that protect this client (G6d).
   const isAlone = run.permissions.hasOptions || holdChanged;
   const find = async (): Promise<GatewayAddress> => {
     const found = isAlone ? undefined : await joined(run, tokenFile);

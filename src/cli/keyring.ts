@@ -1,5 +1,5 @@
 /**
- * Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the
+ * Secrets in the keyring of the system (C2a). The library is optional, so it is loaded with the
  * first secret.
  */
 import type { Entry, findCredentials } from '@napi-rs/keyring';

@@ -145,7 +145,7 @@ export function prompt(
   });
 }
 
-/** A name belongs to the first server with it (N5), so the call does not wait for later servers. */
+/** A name belongs to the first server with it (N5b), so no call waits for later servers. */
 export function call(
   run: Run,
   [tool = '', json = '{}']: Words,

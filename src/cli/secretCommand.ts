@@ -1,4 +1,4 @@
-/** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
+/** `mcp-toolsets secret` (C2a). The value is never an argument, which other programs can see. */
 import { isSecretName, secretNameRule } from '../core/config/read/references.js';
 import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
 import type { Words } from './options.js';

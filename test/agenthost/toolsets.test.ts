@@ -1,5 +1,5 @@
 /**
- * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3). Editor, agent host and
+ * Toolsets in chats of the editor's agent host (G3d). Editor, agent host and
  * Copilot runtime are real, and only the model is scripted. Each step leaves its chats for the next
  * step.
  */
@@ -182,7 +182,7 @@ describe('toolsets in the agent host', function () {
     await second.finish();
   });
 
-  it('After a reload of the window the address stays, and the next turn works and reports lost state (G2, L2a)', async () => {
+  it('After a reload of the window the address stays, and the next turn works and reports lost state (G2c, X4)', async () => {
     const { pid } = await tally(first);
     const before = host.offers().at(-1);
     await first.finish();

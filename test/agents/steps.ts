@@ -1,5 +1,5 @@
 /**
- * The steps for every agent (G6, G2, L2a, L3). Each step returns its observation as a phrase, or
+ * The steps for every agent (G6). Each step returns its observation as a phrase, or
  * fails with the difference. They run in one conversation, in this order, and each continues from
  * the last.
  */

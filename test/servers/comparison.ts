@@ -60,7 +60,7 @@ export class Comparison {
     });
   }
 
-  /** As the editor: short names, readable results, and capabilities known beforehand (G3a, V1a). */
+  /** As the editor: short names, readable results, and capabilities known beforehand (V1a). */
   async editor(): Promise<void> {
     const roots = [{ uri: pathToFileURL(this.place).href, name: 'root' }];
     const expectedClient = { capabilities: usualCapabilities, roots: () => roots };

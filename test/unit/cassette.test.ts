@@ -118,7 +118,7 @@ describe('the file of a cassette', () => {
 });
 
 describe('a server that answers from a cassette', () => {
-  it('equal requests get the answers in order, and then the last one, whatever their `_meta`', async () => {
+  it('equal requests get the answers in order, and then the last one, whatever their `_meta` (H1a)', async () => {
     const { ask } = playing(
       client(call(1, {})),
       server(result(1, 'one')),
@@ -242,7 +242,7 @@ describe('a server that answers from a cassette', () => {
     assert.match(JSON.stringify(sent[1]), /hello/);
   });
 
-  it('an unknown request gets an error with the nearest recorded one', async () => {
+  it('an unknown request gets an error with the nearest recorded one (H1a)', async () => {
     const { ask } = playing(
       client(call(1, { city: 'Bremen', days: 1 })),
       server(result(1, 'rain')),

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { assertGolden } from '../support/golden.js';
 import { problemCodes } from '../support/problemCodes.js';
+import { catalogue } from '../../src/core/base/problemCatalogue.js';
 import { keysOf } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 
@@ -137,6 +139,22 @@ describe('the words in src/README.md', () => {
   });
 });
 
+function cellOf(text: string): string {
+  const isOpen = /^"?(?:\{\w+\}"? ?)+$/.test(text);
+  return isOpen ? '*depends on the cause*' : text.replaceAll('|', '\\|');
+}
+
+/** A row for each text. Codes of a window are not in it: their texts are in other modules. */
+function tableOfMessages(): string {
+  const rows = Object.entries(catalogue).map(([key, { severity, message, fix }]) => {
+    const [code = ''] = key.split(':');
+    return [`\`${code}\``, severity, cellOf(message), cellOf(fix)];
+  });
+  const head = ['code', 'severity', 'message', 'what to do'];
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return `${lines.join('\n').replace('| --- | --- | --- | --- |', '|---|---|---|---|')}\n`;
+}
+
 describe('docs', () => {
   it('The docs explain every problem code once, under its anchor, and no other code', () => {
     const anchors = [...textOf('docs/problems.md').matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(
@@ -146,6 +164,17 @@ describe('docs', () => {
       },
     );
     assert.deepEqual([...anchors].sort(), [...problemCodes].sort());
+  });
+
+  it('The docs have each text of the catalogue of problems, field by field; UPDATE_GOLDEN=1 writes them', () => {
+    const heading = '\n## Every message\n';
+    const page = textOf('docs/problems.md');
+    const [before = '', after = ''] = page.split(heading);
+    const introduction = after.split('\n| code |')[0] ?? '';
+    assertGolden(
+      path.join(root, 'docs/problems.md'),
+      `${before}${heading}${introduction}\n${tableOfMessages()}`,
+    );
   });
 
   it('The docs list every key of a server', () => {

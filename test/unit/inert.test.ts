@@ -1,5 +1,5 @@
 /**
- * No text of a server, a file or a sign-in has an effect on the screen (S1a). The types let only
+ * No text of a server, a file or a sign-in has an effect on the screen (S1d). The types let only
  * `Inert` and `Markdown` through the door `vscode/views/inertEditor.ts`. This walk refuses every
  * way around the door and around the types.
  */
@@ -129,7 +129,7 @@ function waysAround(file: string, text: string): string[] {
   return found;
 }
 
-describe('texts that are shown (S1a)', () => {
+describe('texts that are shown (S1d)', () => {
   it('Every shown text goes through the door', () => {
     const files = [...sources('src/vscode'), 'src/extension.ts'].filter((file) => file !== door);
     const found = files.flatMap((file) =>
@@ -175,7 +175,7 @@ describe('texts that are shown (S1a)', () => {
       assert.notDeepEqual(waysAround('src/vscode/views/x.ts', text), []));
 });
 
-describe('inert texts (S1a)', () => {
+describe('inert texts (S1d)', () => {
   const link = '[Read the documentation](command:workbench.action.quit)';
 
   it('Inert texts have no foreign links, icons and line breaks', () => {
@@ -221,7 +221,7 @@ describe('inert texts (S1a)', () => {
   });
 });
 
-describe('Markdown (S1a)', () => {
+describe('Markdown (S1d)', () => {
   const hostile =
     '[a](command:b) ![c](https://evil) <img src=x> `d` **e** $(f) https://evil.example &#91; www.evil.example a@b.c | \\';
 

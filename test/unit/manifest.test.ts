@@ -84,7 +84,7 @@ describe('manifest', () => {
     ]);
   });
 
-  it('The editor wraps texts that a person reads before consent, at any width (S1a)', () => {
+  it('The editor wraps texts that a person reads before consent, at any width (S1f)', () => {
     const { languages, configurationDefaults: defaults } = contributes;
     assert.deepEqual(defaults['[mcp-toolsets-review]'], {
       'editor.wordWrap': 'on',

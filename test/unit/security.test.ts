@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readRules } from './citations.js';
 
 const root = path.resolve(__dirname, '../..');
 const textOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 const page = textOf('SECURITY.md');
-const rules = textOf('src/rules.md');
-const known = new Set([...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? ''));
+const known = new Set(readRules(textOf('src/rules.md')).map(({ id }) => id));
 
 function section(title: string): string {
   return (

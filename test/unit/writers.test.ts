@@ -1,5 +1,5 @@
 /**
- * The modules that may change files (S1a). A repository can have links in every folder, and a write
+ * The modules that may change files (S1c). A repository can have links in every folder, and a write
  * through a link lands outside. So only `core/files/realFiles` writes files of a workspace. Through
  * the editor, only `vscode/authoring/fileEdits` does, and it asks `realFiles` first. Every other
  * module that changes a file is listed here with a reason.
@@ -149,7 +149,7 @@ function isReading({ parent }: ts.Node): boolean {
   );
 }
 
-describe('modules that may change files (S1a)', () => {
+describe('modules that may change files (S1c)', () => {
   it('Only the listed modules change files', () => {
     const found = Object.fromEntries(
       sources(src).flatMap((full) => {

@@ -12,7 +12,7 @@ export interface AgentFolders {
   readonly configHome?: string | undefined;
 }
 
-/** Absolute paths. No write leaves `root`, the folder around the agent's file (S1a). */
+/** Absolute paths. No write leaves `root`, the folder around the agent's file (S1c). */
 type AgentPlace = Readonly<Record<'root' | 'file', string>>;
 
 type Keys = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /**
- * Masks secrets in a launch for a review (S1a). A mask must never hide what runs. So this module
+ * Masks secrets in a launch for a review (S1e). A mask must never hide what runs. So this module
  * masks only three forms: the value of an option in the same argument, the credentials of a header,
  * and the user and the query of an address. `base/secrets.ts` masks more in logs and problems,
  * because a person approves nothing there. Invariants: a bare word is never masked; the masked part

@@ -1,5 +1,5 @@
 /**
- * In columns, so every word is in sight (S1a). The editor does not report its width. From 900
+ * In columns, so every word is in sight (S1f). The editor does not report its width. From 900
  * points on it compares in two halves of 42 columns, and a page between both side bars of a window
  * of 1440 points has 64.
  */

@@ -1,5 +1,5 @@
 /**
- * Makes foreign text inert for every view (S1a). VS Code turns `[text](command:…)` in a message
+ * Makes foreign text inert for every view (S1d). VS Code turns `[text](command:…)` in a message
  * into a link for a command, and `$(name)` into an icon. Control characters steer a terminal, and
  * invisible ones hide parts of a text. The words of a template `` inert`…` `` are ours, and every
  * value is made inert. Only this module makes these types.

@@ -1,4 +1,4 @@
-/** Every message is redacted and made inert before it is written (E4, S1a). */
+/** Every message is redacted and made inert before it is written (E4, S1d). */
 import { type Disposable, toDisposable } from './disposables.js';
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';

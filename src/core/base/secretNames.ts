@@ -26,7 +26,7 @@ const harmlessPairs = new Set(['PUBLIC KEY', 'PROGRESS TOKEN']);
 
 /**
  * Of harmless names (`TOKEN_FILE`), or of a source (`PASSWORD_COMMAND`), which a person has to see
- * (S1a).
+ * (S1e).
  */
 const harmlessEnds = new Set(
   (

@@ -115,7 +115,7 @@ export interface NameFilter {
   readonly blacklist: readonly string[];
 }
 
-/** What the file says about one tool, in place of what its server says (O1–O6). */
+/** What the file says about one tool, in place of what its server says (O1). */
 export interface ToolOverride {
   readonly description?: string;
   readonly arguments: ReadonlyMap<string, ArgumentOverride>;
@@ -218,7 +218,7 @@ export type ParsedSource =
       readonly problems: readonly Problem[];
     };
 
-/** All files together, in the order for claiming names and publishing tools (N5, N6). */
+/** All files together, in the order for claiming names and publishing tools (N5b, N6). */
 export interface ConfigModel {
   readonly servers: readonly ConfiguredServer[];
   /** The shadowed entries of lower sources (C5), by id. */

@@ -37,7 +37,7 @@ export function folderOf(file: string): string {
   return path.basename(file) === mcprcPath ? folder : path.dirname(folder);
 }
 
-/** True for the user's own `~/.minds/mcp.yaml`, unless it is also the workspace's (S1). */
+/** True for the user's own `~/.minds/mcp.yaml`, unless it is also the workspace's (S1c). */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
   if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder)))
     return false;

@@ -64,7 +64,7 @@ export interface Connection extends ServerFacts {
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
   /**
    * Returns, once, the lists older than the `ttlMs` of a server without notifications about changes
-   * (X8).
+   * (X8e).
    */
   takeStale(): readonly OfferKind[];
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;

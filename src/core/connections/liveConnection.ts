@@ -231,7 +231,7 @@ export class LiveConnection implements Connection, PeerListener {
     return this.exchange('tools/call', params, request, this.readCall);
   }
 
-  /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
+  /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8h). */
   private async callAsTask(
     params: Fields,
     request: TimedCall,

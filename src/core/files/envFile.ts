@@ -1,6 +1,6 @@
 /**
- * Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in
- * its folder (S1a).
+ * Reads the file of `envFile` (C2b). A config file may come from anyone, so the file has to be in
+ * its folder.
  */
 import { isInside, realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';

@@ -1,5 +1,5 @@
 /**
- * The only way to write a file in a folder of others (S1a). `test/unit/writers.test.ts` refuses
+ * The only way to write a file in a folder of others (S1c). `test/unit/writers.test.ts` refuses
  * another way.
  */
 import {

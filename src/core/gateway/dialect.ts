@@ -113,7 +113,7 @@ export function enveloped(json: string, serverMeta: Fields, hints = ''): string 
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
-/** Clients keep no result with these hints, because an edit may change it at once (X8). */
+/** Clients keep no result with these hints, because an edit may change it at once (X8e). */
 export const notToBeKept = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /** @param isForOne true if another conversation may get another result */

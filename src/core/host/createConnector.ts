@@ -1,5 +1,5 @@
 /**
- * Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection
+ * Makes the connector of the product, for stdio and HTTP (X1, X2). The owner of a connection
  * closes it.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -87,7 +87,7 @@ export function createConnector(
   );
 
   /**
-   * Replaces the value commands by their output (C2). The redactor knows each value before any
+   * Replaces the value commands by their output (C2c). The redactor knows each value before any
    * other part.
    */
   const complete = async (

@@ -1,5 +1,5 @@
 /**
- * Follows the files of `envFile` (C2) from their last reading on, so that no change in between is
+ * Follows the files of `envFile` (C2b) from their last reading on, so that no change in between is
  * missed.
  */
 import type { Clock } from '../base/clock.js';

@@ -69,7 +69,7 @@ export interface HostSettings {
   readonly recordsCalls?: () => boolean;
 }
 
-/** An absent part allows everything, or compares nothing (S1, S3, S4). */
+/** An absent part allows everything, or compares nothing (S4). */
 export interface Consent {
   readonly approvals?: Approvals;
   readonly toolPermissions?: PermissionDeps;
@@ -142,7 +142,7 @@ export interface Host {
   restart(server: string): Promise<void>;
   release(server: string, conversation: string): Promise<boolean>;
   /**
-   * Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on
+   * Returns the arguments that a call sends (O2). It is here because `override` may not load on
    * activation.
    */
   completed(override: AppliedOverride, given: Fields): Completed;

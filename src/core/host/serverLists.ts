@@ -1,9 +1,9 @@
 /**
  * Applies the lists by which an organisation allows and denies MCP servers in the editor,
- * `chat.mcp.allowedServers` and `chat.mcp.deniedServers`, to the servers behind the toolsets (S1),
+ * `chat.mcp.allowedServers` and `chat.mcp.deniedServers`, to the servers behind the toolsets (S1b),
  * because the editor does not see these. An entry names a server by `serverName`, `serverUrl` (with
  * `*` for any text) or `serverCommand`, as in VS Code 1.139.1. The output of a value command is
- * unknown before it runs (C2). A server with one in a word or an address is barred by each denial
+ * unknown before it runs (C2c). A server with one in a word or an address is barred by each denial
  * that can fit, and allowed only by its id.
  */
 import { isObject } from '../base/isObject.js';

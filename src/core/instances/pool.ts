@@ -1,5 +1,5 @@
 /**
- * Keeps the instances of one server definition and their holders (L1, L2, L4). Invariants: two
+ * Keeps the instances of one server definition and their holders (L1, L2). Invariants: two
  * first calls of a conversation at once make one instance; a draining or closed pool starts nothing
  * for new calls; `close` resolves when nothing of the pool is left.
  */

@@ -1,5 +1,5 @@
 /**
- * Brings a dead instance back (X4), and gives up after the last delay until the next request for a
+ * Brings a dead instance back (X4a), and gives up after the last delay until the next request for a
  * start. One wait or start at a time; after `dispose` nothing starts.
  */
 import type { Disposable } from '../base/disposables.js';

@@ -71,7 +71,7 @@ export class Tasks {
 
   /**
    * Has to be called when the instance has ended. The server of a shared one may still know the
-   * task (X8).
+   * task (X8f).
    */
   forget(instance: Instance): void {
     for (const [key, task] of this.known) {

@@ -34,7 +34,7 @@ interface LaunchVariables {
   readonly env: ReadonlyMap<string, { readonly value: string }>;
 }
 
-/** The environment of a server (C2, C2b). */
+/** The environment of a server (C2). */
 export function environmentOf(
   { envFile, env }: LaunchVariables,
   hostEnv: Environment,

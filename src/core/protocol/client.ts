@@ -42,7 +42,7 @@ export interface ServerClient {
   readonly mayHaveLost?: boolean;
   /**
    * The epoch milliseconds since when its request waits for answers; undefined until it may be
-   * evicted (G4).
+   * evicted (G4b).
    */
   readonly waitsSince?: number | undefined;
   readonly isGone?: boolean;

@@ -13,7 +13,7 @@ export interface RequestTerms {
   onProgress?: ((progress: Progress) => void) | undefined;
   readonly client?: ServerClient | undefined;
   /**
-   * By default the instance of the conversation, or a new one. `held`: only one it holds (G8).
+   * By default the instance of the conversation, or a new one. `held`: only one it holds (G8b).
    * `any`: each living one.
    */
   readonly instance?: 'held' | 'any' | undefined;

@@ -179,7 +179,7 @@ export const rightPrompt = reader(
   fields({ ...shown, mimeType: text, arguments: listOf(argument) }),
 );
 export const rightResource = reader(fields({ ...described, size: number }));
-/** Without a URI, so that no template passes for a resource (S3). */
+/** Without a URI, so that no template passes for a resource (S3c). */
 export const rightTemplate = reader(fields({ ...described, uri: () => undefined }));
 
 const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });

@@ -31,11 +31,11 @@ export function negotiate(requested: string): ProtocolVersion {
 
 /**
  * All messages of a batch are handled in one turn of the event loop, so larger batches are refused
- * (S2).
+ * (S2b).
  */
 export const mostInBatch = 500;
 
-/** A client with this many unread bytes gets none of the less important notifications (S2). */
+/** A client with this many unread bytes gets none of the less important notifications (G2a). */
 export const mostUnread = 1 << 20;
 
 export function allowsBatches(version: SpokenVersion): boolean {

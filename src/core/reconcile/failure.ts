@@ -13,7 +13,7 @@ export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
   /** Two tools have one name (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  /** `final`: reconnecting has given up (X4). */
+  /** `final`: reconnecting has given up (X4a). */
   | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
 export interface Failure {

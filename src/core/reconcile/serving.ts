@@ -1,5 +1,5 @@
 /**
- * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its
+ * The serving part of one server (R3, R6): the last-known-good definition, its lists and its
  * instances. Invariants: the published tools change in one step (`onPublish`); a list with an error
  * changes nothing.
  */

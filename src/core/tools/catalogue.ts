@@ -161,7 +161,7 @@ export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly Ser
   return toolsForEditor(toolset).filter(({ noAgentHostName }) => !noAgentHostName);
 }
 
-/** Holds every toolset in file order. `version` counts up with each applied change (R5). */
+/** Holds every toolset in file order. `version` counts up with each applied change. */
 export interface Catalogue {
   readonly version: number;
   readonly toolsets: readonly Toolset[];

@@ -65,7 +65,7 @@ export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;
   const kept = Object.entries(schema).filter(([key, value]) => {
-    // Markdown of the editor's keywords could hold active pictures and links (S1a).
+    // Markdown of the editor's keywords could hold active pictures and links (S1d).
     if (key === 'markdownEnumDescriptions') return !Array.isArray(value);
     if (typeof value !== 'string') return true;
     if (key === '$schema') return knownDraft.test(value);

@@ -1,5 +1,5 @@
 /**
- * Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks
+ * Shows overrides in the tools for agents (O1), finds unfit ones, and completes and checks
  * calls.
  */
 import { asFields, asList, isObject, without, type Fields } from '../base/isObject.js';

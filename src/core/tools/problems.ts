@@ -1,4 +1,4 @@
-/** Makes the problems of filtering and naming (N1–N7, G3a). */
+/** Makes the problems of filtering and naming (N2, N4, G3a). */
 import type { Place, Problem, Severity } from '../base/problem.js';
 import { groupedBy } from '../base/groupedBy.js';
 import { problemOf } from '../base/problemOf.js';

@@ -1,5 +1,5 @@
 /**
- * Filters and renames one server's prompts and resources (C1, G4, N1–N3), as `curate` does with
+ * Filters and renames one server's prompts and resources (N1, N3), as `curate` does with
  * tools.
  */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
@@ -174,7 +174,7 @@ export function contentsRefused(
 }
 
 /**
- * True if a URI may be read (N2). A whitelist does not apply to the apps of published tools (G8).
+ * True if a URI may be read (N2a). A whitelist does not apply to pages of published tools (G8e).
  */
 export function admitsResource(published: PublishedResources, uri: string): boolean {
   const { templates, filter, apps } = published;

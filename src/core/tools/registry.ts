@@ -1,4 +1,4 @@
-/** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). Pure. */
+/** Decides over all toolsets about published names and the editor's tools (N5, G3a). Pure. */
 import { groupedBy } from '../base/groupedBy.js';
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';

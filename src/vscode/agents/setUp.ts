@@ -54,7 +54,7 @@ export async function setUpAgent(
   if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
-/** Resolves to false if the person gives up (G6a). */
+/** Resolves to false if the person gives up choosing a port (G6a). */
 async function confirmsPort(
   endpoint: Engine['endpoint'],
   asked: number | undefined,

@@ -122,7 +122,7 @@ export function createAuthoring(slot: EngineSlot) {
       { diagnostics, only }: vscode.CodeActionContext,
     ): vscode.CodeAction[] => {
       const { problems, fixes, all: safe } = fixesOf(document);
-      // The editor follows links when it saves a fix (S1a).
+      // The editor follows links when it saves a fix (S1c).
       const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
       const all = isOutside ? [] : safe;
       const fixAll = (kind: vscode.CodeActionKind): vscode.CodeAction[] => {
@@ -182,7 +182,7 @@ async function renameEdits(
   const found = serverAt(document.getText(), document.offsetAt(at));
   if (!found) return undefined;
   const folder = folderOf(document);
-  // The editor follows links when it saves (S1a).
+  // The editor follows links when it saves (S1c).
   refuseOutside(folder, document.uri.fsPath);
   const renamed = renamedServer(document.getText(), found.keySpan, to);
   if (typeof renamed === 'string') throw new Error(renamed);

@@ -1,4 +1,4 @@
-/** *Set Secret…* (C2) and the literal secrets of files. Loaded on demand. */
+/** *Set Secret…* (C2a) and the literal secrets of files. Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
 import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
@@ -47,8 +47,8 @@ export async function enterSecret(secrets: EnteredSecrets, name: string): Promis
 }
 
 /**
- * Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2,
- * C6).
+ * Offers to keep the literal secrets of a file, by name, in the secret storage of the editor
+ * (C2a).
  */
 export async function offerToKeep(
   secrets: EnteredSecrets,

@@ -1,5 +1,5 @@
 /**
- * *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand.
+ * *Add Server* (C6): asks for the kind, the name and the file of the server. Loaded on demand.
  */
 import * as vscode from 'vscode';
 import { homedir } from '../../core/base/home.js';

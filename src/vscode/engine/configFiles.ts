@@ -1,5 +1,5 @@
 /**
- * Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes
+ * Follows the config files of the window (R1). A half-typed launch that the auto save writes
  * does not count yet.
  */
 import * as vscode from 'vscode';
@@ -33,13 +33,13 @@ export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
-/** Returns a name that only windows of this user with this folder or workspace share (G2). */
+/** Returns a name that only windows of this user with this folder or workspace share (G2c). */
 export function workspaceName(): string {
   const { workspaceFile, workspaceFolders } = vscode.workspace;
   return `${homedir()}\n${(workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''}`;
 }
 
-/** True for the user's own file, unless the workspace brings it along (S1). */
+/** True for the user's own file, unless the workspace brings it along (S1c). */
 export function isUsersOwn(file: string): boolean {
   return isUserFile(file, folderPaths(), homedir());
 }

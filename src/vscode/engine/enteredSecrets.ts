@@ -1,5 +1,5 @@
 /**
- * Keeps the secrets that the person has entered (C2) in the editor, and in memory because config
+ * Keeps the secrets that the person has entered (C2a) in the editor, and in memory because config
  * files are read synchronously.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -48,7 +48,7 @@ export interface EndpointPort {
 
 /**
  * A repository can bring settings of a workspace or dev container. Their port counts only if the
- * person chose it (G6).
+ * person chose it (G6a).
  */
 export function endpointPortOf(set: SettingValues | undefined, chosen: unknown): EndpointPort {
   const own = asPort(ownValue(set));
@@ -73,7 +73,7 @@ interface InspectedList extends SettingValues {
 }
 
 /**
- * Returns the lists of MCP servers that VS Code 1.139.1 uses (S1). With `managedOnly`, only the
+ * Returns the lists of MCP servers that VS Code 1.139.1 uses (S1b). With `managedOnly`, only the
  * organisation's list allows, and every list denies. Extensions do not learn which value is the
  * organisation's, but it counts before all others.
  */

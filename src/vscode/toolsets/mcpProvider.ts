@@ -1,5 +1,5 @@
 /**
- * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the
+ * Offers each toolset to the editor as an MCP server (G1, G3j, G5). The presenter makes the
  * editor show them.
  *
  * Invariants: definitions are in file order. The version of a definition is the same in every

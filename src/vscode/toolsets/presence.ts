@@ -1,5 +1,5 @@
 /**
- * Decides which toolsets the editor is offered (G3b, G5), and explains missing tools (G3a: never a
+ * Decides which toolsets the editor is offered (G3j, G5), and explains missing tools (G3i: never a
  * silent loss). Pure.
  */
 import type { Place, Problem } from '../../core/base/problem.js';

@@ -1,5 +1,5 @@
 /**
- * The only way to editor functions that show a text (S1a). `test/unit/inert.test.ts` refuses the
+ * The only way to editor functions that show a text (S1d). `test/unit/inert.test.ts` refuses the
  * editor's own elsewhere.
  */
 import * as vscode from 'vscode';

@@ -1,6 +1,6 @@
 /**
- * The client's side of P3 and P4, equal on every way to a server: the SDK's on stdio, or HTTP in
- * the editor's style.
+ * The client that calls for P3 and P4, equal on every way to a server: the SDK's on stdio, or HTTP
+ * in the editor's style.
  */
 import { HttpClient, type ClientKind, type Endpoint, type Json } from '../harness/httpClient.js';
 import { connectSdk, connectSdkByHttp, type Era } from '../harness/sdkClient.js';

@@ -7,7 +7,7 @@ import { waitUntil } from '../../support/editor/processes.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
-/** The bound of X5, in milliseconds. */
+/** The bound for the end of all processes (X5), in milliseconds. */
 const endLimit = 5_000;
 /** The limit for a window with four servers to start, on a busy machine. */
 const appearLimit = 60_000;

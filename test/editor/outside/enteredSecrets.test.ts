@@ -1,5 +1,5 @@
 /**
- * `{ secret: NAME }` in a real window (C2, E4): the question, the receiver of the value, and no
+ * `{ secret: NAME }` in a real window (C2a, E4): the question, the receiver of the value, and no
  * clear text anywhere.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * A chat with `@minds` after a reload of the window (D1, L2, L3, V2). It is the same conversation
+ * A chat with `@minds` after a reload of the window (D1). It is the same conversation
  * with its texts, results, images and files. Its instances ended with the window.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Permissions of agents for tools (S3, S4), and trying tools. These need dialogs and toasts, and a
+ * Permissions of agents for tools (S4), and trying tools. These need dialogs and toasts, and a
  * window with tests in it shows none.
  */
 import assert from 'node:assert/strict';

@@ -61,7 +61,7 @@ describe('toolsets of an earlier window', () => {
     assert.equal(starts(), 2);
   });
 
-  it('The editor knows a toolset by the version of the extension, in each window the same (G3b)', async () => {
+  it('The editor knows a toolset by the version of the extension, in each window the same (G3j)', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     await untilStored(window, 'mcp.extCachedServers', `"label":"told","cacheNonce":"${version}"`);
   });

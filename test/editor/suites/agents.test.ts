@@ -1,5 +1,5 @@
 /**
- * Agents outside the editor (G6, G7): the endpoint by its setting, and the entries for other
+ * Agents outside the editor (G6): the endpoint by its setting, and the entries for other
  * programs.
  */
 import assert from 'node:assert/strict';
@@ -180,7 +180,7 @@ describe('other agents', () => {
     await assert.rejects(client.listTools());
   });
 
-  it('A port in the settings of the workspace has no effect until the person chooses it (G6)', async () => {
+  it('A port in the settings of the workspace has no effect until the person chooses it (G6a)', async () => {
     await update(port, vscode.ConfigurationTarget.Workspace);
     await until(codes, (shown) => shown.includes('endpoint-port-unconfirmed'), 'the problem');
     assert.equal(await answers(), false);

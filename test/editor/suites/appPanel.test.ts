@@ -179,7 +179,7 @@ describe('the app of a result', () => {
     });
   });
 
-  it('The page of an app has no WebRTC, nor has any frame in it', async () => {
+  it('The page of an app has no WebRTC, nor has any frame in it (G8g)', async () => {
     const listener = createSocket('udp4');
     let packets = 0;
     listener.on('message', () => (packets += 1));

@@ -41,7 +41,7 @@ describe('curation', () => {
     await untilProblems([]);
   });
 
-  it('Tools appear without a click, a chat message or a reload (G5)', () => {
+  it('Tools appear without a click, a chat message or a reload (G1, G5)', () => {
     const set = vscode.lm.tools.find((tool) => tool.name === 'mcp_alpha_echo');
     assert.ok(set);
     assert.equal((set.inputSchema as { type?: string }).type, 'object');

@@ -1,4 +1,4 @@
-/** A new user in an empty folder: the offers, and the effect of one click (E5, C1). */
+/** A new user in an empty folder: the offers, and the effect of one click. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';

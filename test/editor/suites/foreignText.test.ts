@@ -1,5 +1,5 @@
 /**
- * Text from outside has no effect in the editor (S1a). A link that would run a command is shown as
+ * Text from outside has no effect in the editor (S1d). A link that would run a command is shown as
  * plain characters.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** “Add Server” and “Import Servers” (C6, E5) with the keyboard. */
+/** “Add Server” and “Import Servers” (C6) with the keyboard. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';

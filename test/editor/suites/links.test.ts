@@ -1,5 +1,5 @@
 /**
- * A repository whose config file is a link that leads out of it (S1a). The extension never writes
+ * A repository whose config file is a link that leads out of it (S1c). The extension never writes
  * there: no command, no quick fix and no import.
  */
 import assert from 'node:assert/strict';

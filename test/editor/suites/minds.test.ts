@@ -1,6 +1,6 @@
 /**
  * `@minds` in the real chat, for the person and for the model. Only the language model is scripted
- * (D1, D4, L3).
+ * (D1).
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

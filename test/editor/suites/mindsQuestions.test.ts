@@ -17,7 +17,7 @@ describe('questions of @minds', () => {
 
   beforeEach(newChat);
 
-  it('@minds opens a document with all arguments of a long call, and closes it with the turn (S4)', async () => {
+  it('@minds opens a document with all arguments of a long call, and closes it with the turn (S4b)', async () => {
     const pid = {
       tool: 'counter_pid',
       input: { before: 'x'.repeat(2_000), middle: 'evil.example', after: 'x'.repeat(2_000) },

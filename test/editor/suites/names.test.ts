@@ -1,4 +1,4 @@
-/** Facts about the editor's ids behind G3a. No tool is lost silently. */
+/** Facts about the editor's ids (G3a). No tool is lost silently. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

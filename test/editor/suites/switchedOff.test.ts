@@ -1,6 +1,5 @@
 /**
- * A switch of the editor that removes toolsets and restores them (E1, G3a). The Problems view names
- * it.
+ * A switch of the editor that removes toolsets and restores them. The Problems view names it (E1).
  */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';

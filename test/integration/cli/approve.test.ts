@@ -201,7 +201,7 @@ describe('approval on the command line (S1)', () => {
   );
 
   posixIt('Windows has no such modes')(
-    'Permissions that others may write permit no command (S4)',
+    'Permissions that others may write permit no command (S1m)',
     async () => {
       mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
       const file = path.join(cli.home, '.minds', 'permissions.json');
@@ -227,7 +227,7 @@ describe('approval on the command line (S1)', () => {
   );
 
   posixIt('Windows has no such modes')(
-    'A baseline that is not usable makes everything changed, and stays (S3b)',
+    'A baseline that is not usable makes everything changed, and stays (S1m)',
     async () => {
       cli.save({ a: stage.server('a') });
       await stage.approve();
@@ -412,7 +412,7 @@ describe('approval on the command line (S1)', () => {
       'TOOLS </dev/null >/dev/null 2>&1',
       "echo '{}' | TOOLS >out 2>err",
     ]) {
-      it(`A question comes to the controlling terminal: ${line} (S1i)`, async () => {
+      it(`A question comes to the controlling terminal: ${line} (S1l)`, async () => {
         cli.save({ a: stage.server('a') });
         terminal = new Terminal(shell(`${line}; stty -a`), cli.folder, 100);
         await terminal.until(/Let "a" start\? \[y\]es, \[N\]o: $/);
@@ -424,7 +424,7 @@ describe('approval on the command line (S1)', () => {
       });
     }
 
-    it('A job in the background asks nobody and does not stop (S1i)', async () => {
+    it('A job in the background asks nobody and does not stop (S1l)', async () => {
       cli.save({ a: stage.server('a') });
       terminal = new Terminal(shell('set -m; TOOLS & wait $!; echo "exit $?"'), cli.folder, 100);
       await terminal.until(/a waits for approval\. [^]*exit 1/);
@@ -433,7 +433,7 @@ describe('approval on the command line (S1)', () => {
       assert.deepEqual(stage.ran, []);
     });
 
-    it('A terminal that vanishes during a question ends the command, and starts nothing (S1i)', async () => {
+    it('A terminal that vanishes during a question ends the command, and starts nothing (S1l)', async () => {
       cli.save({ a: stage.server('a') });
       terminal = new Terminal(shell('TOOLS 2>/dev/null'), cli.folder, 100);
       await terminal.until(/Let "a" start\?/);
@@ -442,7 +442,7 @@ describe('approval on the command line (S1)', () => {
       assert.deepEqual(stage.ran, []);
     });
 
-    it('A long review comes page by page, and the question repeats the name and the command (S1i)', async () => {
+    it('A long review comes page by page, and the question repeats the name and the command (S1l)', async () => {
       const long = 'x'.repeat(100_000);
       cli.save({ a: stage.server('a', { args: ['-e', `1;${long};2`] }) });
       for (const [key, again] of [

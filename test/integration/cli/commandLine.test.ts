@@ -1,4 +1,4 @@
-/** The command line as a process (H1, C4, E4, X5): its output, its exit code and no leftovers. */
+/** The command line as a process (H1): its output, its exit code and no leftovers. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The command line as a process (H1, G4, S4, X5): tools, resources and prompts of servers, and
+ * The command line as a process (H1): tools, resources and prompts of servers, and
  * calls of tools.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Every command against hostile texts in files and from a server (S1a). The texts would control a
+ * Every command against hostile texts in files and from a server (S1d). The texts would control a
  * terminal. Only printable text and line ends reach stdout and stderr, in a pipe and on a terminal.
  * Only requested content goes raw into a pipe.
  */
@@ -48,7 +48,7 @@ const content: readonly (readonly string[])[] = [
   ['prompt', 'ask'],
 ];
 
-describe('hostile texts on the command line (S1a)', () => {
+describe('hostile texts on the command line (S1d)', () => {
   let cli: CommandLine;
 
   before(async () => {

@@ -1,6 +1,5 @@
 /**
- * The MCP Inspector of either era uses servers of either era through `mcp-toolsets serve` (X8, G2,
- * G3).
+ * The MCP Inspector of either era uses servers of either era through `mcp-toolsets serve` (X8).
  */
 import assert from 'node:assert/strict';
 import { CommandLine } from '../../support/core/commandLine.js';

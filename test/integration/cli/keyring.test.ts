@@ -1,5 +1,5 @@
 /**
- * Secrets of the command line (C2), without a keyring and in a real Secret Service if the machine
+ * Secrets of the command line (C2a), without a keyring and in a real Secret Service if the machine
  * can start one. Each run has a separate bus, so that the tester's keyring stays untouched.
  */
 import assert from 'node:assert/strict';

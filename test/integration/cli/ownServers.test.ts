@@ -1,5 +1,5 @@
 /**
- * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a). A planted program
+ * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1c). A planted program
  * and a planted registry count only if a person let a server run in the workspace. Processes and
  * npm are real.
  */
@@ -23,7 +23,7 @@ import { Serving } from '../../support/core/serving.js';
 
 const evil = 'http://127.0.0.1:9/evil/';
 
-describe('servers of the user’s own file (S1a)', () => {
+describe('servers of the user’s own file (S1c)', () => {
   let cli: CommandLine;
   let home: string;
   const ran = (): boolean => existsSync(path.join(home, 'planted-ran'));
@@ -89,7 +89,7 @@ describe('servers of the user’s own file (S1a)', () => {
     assert.doesNotMatch(registry.stdout, /evil/);
   });
 
-  it('Own servers run their value commands in the home folder too, also HTTP servers (C2)', async () => {
+  it('Own servers run their value commands in the home folder too, also HTTP servers (C2c)', async () => {
     const where = path.join(home, 'where');
     const script = `
       require('node:fs').writeFileSync(${JSON.stringify(where)}, process.cwd());

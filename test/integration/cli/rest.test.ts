@@ -1,5 +1,5 @@
 /**
- * REST beside MCP (G7, S1) on a real host: lists, added servers that wait for a person, and no
+ * REST beside MCP (G7, S1i) on a real host: lists, added servers that wait for a person, and no
  * secrets.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** `mcp-toolsets serve` (G6, H1, S1): unrelated programs reach the toolsets without an editor. */
+/** `mcp-toolsets serve` (G6, H1): unrelated programs reach the toolsets without an editor. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ describe('mcp-toolsets serve', () => {
     return [response.statusCode, body];
   }
 
-  /** A refused client learns the next step (G2). */
+  /** A refused client learns the next step (G2d). */
   async function isTold(url: string, headers: OutgoingHttpHeaders, what: RegExp): Promise<void> {
     const [status, body] = await statusOf(url, headers);
     assert.equal(status, 404);
@@ -101,7 +101,7 @@ describe('mcp-toolsets serve', () => {
   });
 
   posixIt('Windows cannot signal a process')(
-    '`serve` reports an error of a listener, and conversations keep their instances',
+    '`serve` reports an error of a listener, and conversations keep their instances (S2)',
     async () => {
       const script = `process.on('SIGUSR2', () => queueMicrotask(() => { throw new Error('a listener threw'); }));`;
       cli.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(script)}`;
@@ -376,7 +376,7 @@ describe('mcp-toolsets serve', () => {
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
   });
 
-  it('`serve --debug` survives a message nested 20,000 levels deep (S2)', async () => {
+  it('`serve --debug` survives a message nested 20,000 levels deep (S2b)', async () => {
     cli.save({
       ...servers,
       deep: fixture('hostile', ['deep-on-call', '--size', '20000'], {

@@ -1,5 +1,5 @@
 /**
- * The home folder as a workspace, under every spelling of its path (C5, G6). The editor writes
+ * The home folder as a workspace, under every spelling of its path (C5). The editor writes
  * `c:\`, the system `C:\`, and links may lead to either.
  */
 import assert from 'node:assert/strict';

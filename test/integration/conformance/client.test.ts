@@ -35,7 +35,7 @@ const scenarios = [
   'auth/client-credentials-basic',
 ];
 
-describe('conformance of the client (X2, X7)', function () {
+describe('conformance of the client over HTTP, with sign-in (X2, X7)', function () {
   this.timeout(60_000);
   for (const scenario of scenarios) {
     it(scenario, () => assertClientConformant('legacy', scenario));

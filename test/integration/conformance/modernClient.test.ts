@@ -48,7 +48,7 @@ const scored = [
   'json-schema-ref-no-deref',
 ];
 
-describe('conformance of the client to 2026-07-28 (X7, X8)', function () {
+describe('conformance of the client to 2026-07-28 (X8)', function () {
   this.timeout(60_000);
 
   it("The suite's scored client scenarios are all listed", async () => {

@@ -61,7 +61,7 @@ const notScored = [
   'http-custom-header-server-validation',
 ];
 
-describe('conformance of the gateway to 2026-07-28 (G2, G4, X8)', function () {
+describe('conformance of the gateway to 2026-07-28 (G2b, X8)', function () {
   this.timeout(60_000);
   let url = '';
 

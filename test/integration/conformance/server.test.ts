@@ -44,7 +44,7 @@ const scenarios = [
   'dns-rebinding-protection',
 ];
 
-describe('conformance of the gateway (G2, G4)', function () {
+describe('conformance of the gateway (G2)', function () {
   this.timeout(60_000);
   let url = '';
 

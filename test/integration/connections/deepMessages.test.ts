@@ -1,11 +1,11 @@
 /**
- * Rule S2: messages that are too deep to write, or too large for memory. The trace logs every
+ * Rule S2b: messages that are too deep to write, or too large for memory. The trace logs every
  * message.
  */
 import assert from 'node:assert/strict';
 import { callTool, fixture, Rig } from './rig.js';
 
-describe('messages that are too deep or too large (S2)', function () {
+describe('messages that are too deep or too large (S2b)', function () {
   this.timeout(60_000);
   let rig: Rig;
 

@@ -1,4 +1,4 @@
-/** Rules X2, X4: real servers over Streamable HTTP and HTTP+SSE. Sessions end, and servers stop. */
+/** Rule X2: real servers over Streamable HTTP and HTTP+SSE. Sessions end, and servers stop. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';

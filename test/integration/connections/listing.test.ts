@@ -1,4 +1,4 @@
-/** Rules X3, N7, R6: long, odd and changing lists of tools. */
+/** Rules X3, R6: long, odd and changing lists of tools. */
 import assert from 'node:assert/strict';
 import { ListError } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';

@@ -1,4 +1,4 @@
-/** Rule X7: attacks of hostile servers and authorization servers on codes, tokens and secrets. */
+/** Rule X7a: attacks of hostile servers and authorization servers on codes, tokens and secrets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
@@ -99,7 +99,7 @@ class Evil {
   }
 }
 
-describe('attacks on sign-ins (X7)', function () {
+describe('attacks on sign-ins (X7a)', function () {
   this.timeout(60_000);
   const person = (): AbortSignal => new AbortController().signal;
   let oauth: OAuth;

@@ -1,4 +1,4 @@
-/** Rule X7: a sign-in stays consistent during concurrent renewals, sign-ins and refusals. */
+/** Rule X7b: a sign-in stays consistent during concurrent renewals, sign-ins and refusals. */
 import assert from 'node:assert/strict';
 import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
 import { OAuth, type OAuthAccess } from '../../../src/core/connections/http/oauth/oauth.js';
@@ -7,7 +7,7 @@ import { Person, Secrets } from '../../support/core/person.js';
 import { TokenServer } from '../../support/core/tokenServer.js';
 import { http } from './rig.js';
 
-describe('concurrent renewals, sign-ins and refusals (X7)', () => {
+describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
   const person = (): AbortSignal => new AbortController().signal;
   let server: TokenServer;
   let clock: LeapingClock;

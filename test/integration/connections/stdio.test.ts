@@ -110,7 +110,7 @@ describe('servers over stdio', function () {
     },
   );
 
-  it('text on stdout that is not JSON-RPC is skipped and logged', async () => {
+  it('text on stdout that is not JSON-RPC is skipped and logged (X1a)', async () => {
     const { connection } = await rig.start(fixture('noisy-stdout', '--long', '3000000'));
     assert.equal(await textOf(connection, 'echo', { text: 'ok' }), 'ok');
     const stray = rig.lines.filter(({ text }) => text.startsWith('[stdout]'));
@@ -177,7 +177,7 @@ describe('servers over stdio', function () {
     );
   });
 
-  it('a line of more than 16 MiB fails only the call that it answers (S2)', async () => {
+  it('a line of more than 16 MiB fails only the call that it answers (S2f)', async () => {
     const { connection } = await rig.start(fixture('raw'));
     const outcome = await callTool(connection, 'large', { bytes: 17 * 1024 * 1024 });
     assert.equal(outcome.kind, 'lost');

@@ -1,5 +1,5 @@
 /**
- * Rule C2: programs that print values, their time limit, and starts that share a run. The clock is
+ * Rule C2c: programs that print values, their time limit, and starts that share a run. The clock is
  * fake.
  */
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { silentLog } from '../../support/fakes/silentLog.js';
 
 const mark = `values-${randomBytes(6).toString('hex')}.`;
 
-describe('programs that print values (C2)', () => {
+describe('programs that print values (C2c)', () => {
   const keeper =
     process.platform === 'win32'
       ? new Jobs()

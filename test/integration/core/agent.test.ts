@@ -1,4 +1,4 @@
-/** The whole way of an agent: MCP client, gateway, engine, real server (G2–G3b, L1, L4, X6). */
+/** The whole way of an agent: MCP client, gateway, engine, real server (G2). */
 import assert from 'node:assert/strict';
 import { Agent, isNote } from '../../support/core/agent.js';
 import { fixture, officialServer, rawWith } from '../../support/core/configText.js';

@@ -1,5 +1,5 @@
 /**
- * Sessions of the editor's agent host (G3, G3b, L2a, L3). The host gets the editor's own addresses
+ * Sessions of the editor's agent host (G3d). The host gets the editor's own addresses
  * and sends no conversation id. It deletes all sessions when a server is added or removed.
  */
 import assert from 'node:assert/strict';
@@ -139,7 +139,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.ok(!(await (await begin('The Editor')).names()).includes('mcp_release_a'));
   });
 
-  it('A deleted agent-host session goes on in the next session of the same program, with its instance', async () => {
+  it('A deleted agent-host session goes on in the next session of the same program, with its instance (G3k)', async () => {
     const before = await begin();
     const pid = pidIn(await before.call('pid'));
     await before.delete();
@@ -150,7 +150,7 @@ describe('core: agent-host sessions of the editor', () => {
     assert.equal(await after.call('pid'), pid);
   });
 
-  it('A deleted agent-host session without a successor ends its instance after 5 s, and a later session is notified', async () => {
+  it('A deleted agent-host session without a successor ends its instance after 5 s, and a later session is notified (G3k)', async () => {
     const session = await begin();
     await session.call('pid');
     await session.delete();

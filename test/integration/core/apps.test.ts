@@ -70,7 +70,7 @@ describe('apps (G8)', () => {
   const structure = ({ structuredContent }: CallToolResult): unknown => structuredContent;
 
   describe('lists of apps', () => {
-    it('Clients with app support list original names and the tools for apps only', async () => {
+    it('Clients with app support list original names and the tools for apps only (G8a)', async () => {
       await begin(fixture('apps', [], renamed));
       const [plain, inEditor, elsewhere] = [
         await open({}),
@@ -156,7 +156,7 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('A call without a token reaches the only conversation with that app', async () => {
+    it('A call without a token reaches the only conversation with that app (G8c)', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       await assert.rejects(
@@ -174,7 +174,7 @@ describe('apps (G8)', () => {
       assert.equal(stage.instances('a').length, 2);
     });
 
-    it('A call of an app fails with a reason and starts nothing if its conversation has no instance', async () => {
+    it('A call of an app fails with a reason and starts nothing if its conversation has no instance (G8b)', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
       const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
@@ -236,7 +236,7 @@ describe('apps (G8)', () => {
     };
     const args = ['--ui', JSON.stringify(ui)];
 
-    it('A page passes a whitelist and the limits of resources, with its type and `_meta` unchanged', async () => {
+    it('A page passes a whitelist and the limits of resources, with its type and `_meta` unchanged (G8e)', async () => {
       const resources = { whitelist: ['x:nothing'], mimeTypes: ['text/plain'], maxBytes: 10 };
       await begin(fixture('apps', args, { ...renamed, resources }));
       const [plain, inEditor] = [await read(await open({})), await read(await open(editor))];
@@ -253,7 +253,7 @@ describe('apps (G8)', () => {
       assert.notEqual(marked, text);
     });
 
-    it('A page passes no blacklist, and no whitelist without a published tool', async () => {
+    it('A page passes no blacklist, and no whitelist without a published tool (G8e)', async () => {
       await begin(fixture('apps', [], { resources: { blacklist: ['ui://*'] } }));
       await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
       await stage.edit({

@@ -1,4 +1,4 @@
-/** Calls that end without a result, and instances that come and go (X4, X6, L1–L4, E3). */
+/** Calls that end without a result, and instances that come and go (X4, L1). */
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -227,7 +227,7 @@ describe('core: calls and instances', () => {
     });
   });
 
-  describe('instances (L2, L4, E3)', () => {
+  describe('instances (L2)', () => {
     const gone = (pid: number): Promise<number> =>
       untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
 

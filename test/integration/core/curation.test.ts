@@ -1,4 +1,4 @@
-/** Filters and names on running servers (N1–N7). The unit tests cover every row and corner. */
+/** Filters and names on running servers (N1, N4). The unit tests cover every row and corner. */
 import assert from 'node:assert/strict';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
@@ -30,7 +30,7 @@ describe('core: filters and names', () => {
     [['nothing_of_it'], undefined, ''],
   ];
 
-  it('Whitelist and blacklist apply row by row on one running server (N1, N2)', async () => {
+  it('Whitelist and blacklist apply row by row on one running server (N2)', async () => {
     const tools = ['echo', 'env', 'extra_1', 'extra_2'];
     await stage.edit({ a: rawWith(tools) });
     const pid = stage.pid('a');
@@ -156,7 +156,7 @@ describe('core: filters and names', () => {
     assert.equal(stage.pid('a'), pid);
   });
 
-  it('A server that lists a name twice keeps the first tool (N5)', async () => {
+  it('A server that lists a name twice keeps the first tool (N5a)', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
     assert.deepEqual(stage.published(), ['a/first', 'a/twin', 'a/last', 'b/echo']);
     assert.deepEqual(stage.problems(), ['tool-listed-twice "a"']);

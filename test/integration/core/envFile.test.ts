@@ -1,4 +1,4 @@
-/** `envFile` with real files and servers (C2): its receivers, its watcher and its bounds. */
+/** `envFile` with real files and servers (C2b): its receivers, its watcher and its bounds. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ describe('core: envFile', () => {
     );
   });
 
-  it('`envFile` cannot lead out of the folder or to a special file (S1a, S2)', async () => {
+  it('`envFile` cannot lead out of the folder or to a special file (C2b)', async () => {
     const outside = path.join(stage.folder, '..', 'id_rsa');
     writeFileSync(outside, `KEY=${canary}\n`);
     await refused('../id_rsa', /outside/);
@@ -97,7 +97,7 @@ describe('core: envFile', () => {
   });
 
   posixIt('Windows has no such files in folders')(
-    '`envFile` does not wait for a pipe and does not read a device (S2)',
+    '`envFile` does not wait for a pipe and does not read a device (C2b)',
     async () => {
       await refused('/dev/zero', /outside/);
       execFileSync('mkfifo', [at('pipe.env')]);

@@ -1,5 +1,5 @@
 /**
- * Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1). The corners of each
+ * Servers over Streamable HTTP and HTTP+SSE behind the host (X2). The corners of each
  * transport have tests in `connections`.
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
 /**
- * Clients of SDK 2.x, which try 2026-07-28 first, with shared and with leased toolsets (X8, G2,
- * G3).
+ * Clients of SDK 2.x, which try 2026-07-28 first, with shared and with leased toolsets (X8).
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

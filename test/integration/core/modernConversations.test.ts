@@ -1,4 +1,4 @@
-/** The conversation of a modern request without a session (G3, L1): never another one. */
+/** The conversation of a modern request without a session (G3, G3d): never another one. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -136,7 +136,7 @@ describe('modern conversations (G3)', function () {
     assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '2');
   });
 
-  it('a client without a conversation is refused, and the error says what to do', async () => {
+  it('a client without a conversation is refused, and the error says what to do (G3c)', async () => {
     await stage.edit({ s: fixture('features'), t: rawWith(['count']) });
     const started = stage.instances('s').map(({ use }) => use.kind);
     for (const toolset of ['s', everyToolset]) {
@@ -248,7 +248,7 @@ describe('modern conversations (G3)', function () {
     assert.equal(await attended.text('count'), '2', 'it is waited for');
   });
 
-  it('A hundred concurrent conversations never see a value of another', async () => {
+  it('A hundred concurrent conversations never see a value of another (G3d)', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url, { timeouts: { connect: '60s' } }) });
     const byThread = await ModernClient.open(stage, 's', { name: codex });

@@ -135,7 +135,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.equal(again.result?.['resultType'], 'complete', JSON.stringify(again));
   });
 
-  it('A call is sent once despite several rounds of questions, and an open question is asked again', async () => {
+  it('A call is sent once despite several rounds of questions, and an open question is asked again (G4a)', async () => {
     const first = asked(await client.call('elicit', { message: 'Who?' }));
     assert.deepEqual(first.questions[0]?.[1].method, 'elicitation/create');
     const empty = { more: { requestState: first.state, inputResponses: {} } };
@@ -150,7 +150,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.doesNotMatch(received, /requestState|inputResponses/);
   });
 
-  it('A request state is valid once, for its own call and conversation only', async () => {
+  it('A request state is valid once, for its own call and conversation only (G4b)', async () => {
     const call = asked(await client.call('elicit', { message: 'Who?' }));
     const other = await open();
     const state = call.state;
@@ -199,7 +199,7 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.match(textIn(released), /this conversation ended it/);
   });
 
-  it('A call that waits a minute for its client gives way to another conversation, and its own is notified (L2)', async () => {
+  it('A call that waits a minute for its client gives way to another conversation, and its own is notified (L2b)', async () => {
     await stage.dispose();
     const clock = new LeapingClock();
     stage = await startStage({ clock, maxInstances: 2 });
@@ -255,7 +255,7 @@ describe('questions to clients of the modern era (G4)', function () {
     while ((await client.text('cancelled')) !== '1') await new Promise(setImmediate);
   });
 
-  it('A page that an old server requires before a call is requested during the call, and the call is sent again', async () => {
+  it('A page that an old server requires before a call is requested during the call, and the call is sent again (G4c)', async () => {
     const args = { id: 'e1', opens: true };
     const first = asked(await client.call('require_url', args));
     const [[, { method, params }] = assert.fail()] = first.questions;

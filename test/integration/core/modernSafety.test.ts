@@ -1,7 +1,6 @@
 /**
  * The limits for servers, tools and secrets hold for requests of 2026-07-28 as for all others,
- * however a conversation is identified: by an address, by the name of a thread, or not at all (S1,
- * S3, S4, E4, G4).
+ * however a conversation is identified: by an address, by the name of a thread, or not at all.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -206,7 +205,7 @@ describe('requests of the modern era are kept in check', function () {
     });
   }
 
-  it('A request state that is sent many times at once is valid once (G4)', async () => {
+  it('A request state that is sent many times at once is valid once (G4b)', async () => {
     stage = await startStage();
     await stage.edit(servers());
     for (const open of Object.values(conversations)) {

@@ -51,7 +51,7 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
   }
 });
 
-describe('subscriptions of a client (G4, X8)', () => {
+describe('subscriptions of a client (G4, X8d)', () => {
   afterEach(endStages);
   const uri = 'note://one';
   const updated = 'notifications/resources/updated';

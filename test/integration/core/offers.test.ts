@@ -1,6 +1,5 @@
 /**
- * Prompts, resources, completions and log messages from a real server through the gateway (G4, C1,
- * R6).
+ * Prompts, resources, completions and log messages from a real server through the gateway (G4).
  */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';

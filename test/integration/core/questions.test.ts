@@ -116,7 +116,7 @@ describe('questions from servers to clients (G4)', () => {
     assert.match(await nothing.text('elicit', { message: 'Who?' }), /-32601.*has not declared/);
   });
 
-  it('A shared instance with two callers asks neither, because the target is unclear', async () => {
+  it('A shared instance with two callers asks neither, because the target is unclear (G4d)', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const one = await SessionClient.open(stage, 's', answering('one'));
     const two = await SessionClient.open(stage, 's', answering('two'));
@@ -130,7 +130,7 @@ describe('questions from servers to clients (G4)', () => {
     assert.equal(await two.text('elicit', { message: 'Who?' }), accepted('two: Who?'));
   });
 
-  it('A question of a shared HTTP server goes to the caller on the same stream', async () => {
+  it('A question of a shared HTTP server goes to the caller on the same stream (G4d)', async () => {
     await endStages();
     stage = await startStage({ expectedClient: { capabilities: able, roots: () => [] } });
     const { url } = await stage.everything('streamableHttp');

@@ -1,6 +1,6 @@
 /**
  * References in `args` and `url` (C2) with a real process and a real HTTP server. A person approves
- * the reference, and only the server gets the value (E4, S1). An import also reads the references
+ * the reference, and only the server gets the value (C2). An import also reads the references
  * of other programs (C6).
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Edits of the file with real servers (R1–R5, C2–C4, L2). */
+/** Edits of the file with real servers (R1). */
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -178,7 +178,7 @@ describe('core: reload', () => {
     assert.deepEqual(JSON.parse(await stage.text('a', 'args')), args);
   });
 
-  it('A requested reload reads the current file before any watcher event (L5)', async () => {
+  it('A requested reload reads the current file before any watcher event (R1)', async () => {
     stage.follow();
     stage.save({ a: rawWith(['echo']) });
     await stage.until(({ servers }) => servers.length === 1);

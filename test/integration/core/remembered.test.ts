@@ -1,6 +1,5 @@
 /**
- * Lists of an earlier window are published at once, and never taken for the present ones (P8, S1,
- * S3).
+ * Lists of an earlier window are published at once, and never taken for the present ones (P8).
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -216,7 +215,7 @@ describe('core: remembered lists of an earlier window', () => {
     await stage.until(() => stage.published().length === 1, 'the tool');
   });
 
-  it('a remembered list with a held change is not used, and is no baseline (S3)', async () => {
+  it('a remembered list with a held change is not used, and is no baseline (S3, P8)', async () => {
     const review = new OfferLedger({
       storage: new MemoryStorage(),
       holdsBack: () => true,
@@ -267,7 +266,7 @@ describe('core: remembered lists of an earlier window', () => {
     }
   });
 
-  it('with `start: call` nothing runs until the first call, and the next call tries a failed start again', async () => {
+  it('with `start: call` nothing runs until the first call, and the next call tries a failed start again (P8b)', async () => {
     await open();
     const entry = told({ start: 'call' });
     tell({ tools: ['one', 'two'] });
@@ -335,7 +334,7 @@ describe('core: remembered lists of an earlier window', () => {
     assert.equal(starts(), 2);
   });
 
-  it('remembered servers start after the awaited ones, and no more at once than there are cores', async () => {
+  it('remembered servers start after the awaited ones, and no more at once than there are cores (P8b)', async () => {
     await open({ startsAtOnce: 1 });
     const all = ['-a', '-b', '-c', '-d'];
     for (const who of all) tell({ tools: [`of${who}`] }, who);
@@ -366,7 +365,7 @@ describe('core: remembered lists of an earlier window', () => {
     assert.deepEqual(all.map(starts), [2, 2, 2, 1]);
   });
 
-  it('a remembered list has the era of its server, so that a modern server gets discovery first (X8)', async () => {
+  it('a remembered list has the era of its server, so that a modern server gets discovery first (X8a)', async () => {
     await open({ trace: true });
     const program = inFolder('server.mjs');
     const become = (name: string): void =>

@@ -1,5 +1,5 @@
 /**
- * Servers that do not start, all at once beside good ones (X3, C4, S2). Each is one problem at its
+ * Servers that do not start, all at once beside good ones (X3). Each is one problem at its
  * place and one failed server, and costs only itself. The golden files of the connections hold the
  * messages.
  */

@@ -1,5 +1,6 @@
 /**
- * Calls that a server answers as tasks, and other extensions (X8): permitted clients and lifetimes.
+ * Calls that a server answers as tasks, and other extensions (X8f): permitted clients and
+ * lifetimes.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -23,7 +24,7 @@ import { silentLog } from '../../support/fakes/silentLog.js';
 const extension = 'io.modelcontextprotocol/tasks';
 const knowing = { capabilities: { elicitation: {}, extensions: { [extension]: {} } } };
 
-describe('tasks (X8)', function () {
+describe('tasks (X8f)', function () {
   this.timeout(120_000);
   let stage: Stage;
   beforeEach(async () => (stage = await startStage()));
@@ -359,7 +360,7 @@ describe('tasks (X8)', function () {
   });
 });
 
-describe('tools that must be called as tasks of 2025-11-25 (X8)', function () {
+describe('tools that must be called as tasks of 2025-11-25 (X8h)', function () {
   this.timeout(60_000);
   let stage: Stage;
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-/** Lists that are long, paged, wrong or changing (R6, X3, N7). */
+/** Lists that are long, paged, wrong or changing (R6, X3). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Agent } from '../../support/core/agent.js';

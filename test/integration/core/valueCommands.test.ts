@@ -1,5 +1,5 @@
 /**
- * `{ command: [...] }` with real programs, servers and addresses (C2): their time, their receivers
+ * `{ command: [...] }` with real programs, servers and addresses (C2c): their time, their receivers
  * and their visibility.
  */
 import assert from 'node:assert/strict';

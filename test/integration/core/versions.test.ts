@@ -1,5 +1,5 @@
 /**
- * Each version of the protocol on either side (G2, G4). Features of a version pass, and later
+ * Each version of the protocol on either side (G2b). Features of a version pass, and later
  * features are hidden from an older peer.
  */
 import assert from 'node:assert/strict';

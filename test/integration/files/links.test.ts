@@ -1,4 +1,4 @@
-/** The command line writes only in the named folder (S1a): real links, and a race. */
+/** The command line writes only in the named folder (S1c): real links, and a race. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ import { posixIt } from '../../support/notHere.js';
 const own = 'version: 1\nservers: {}\n';
 const whileOthersWork = posixIt('A folder with an open file cannot be renamed there.');
 
-describe('links in a workspace (S1a)', () => {
+describe('links in a workspace (S1c)', () => {
   let cli: CommandLine;
   const ofHome = (...names: string[]): string => path.join(outside, ...names);
   let outside: string;

@@ -94,7 +94,7 @@ describe('a proof of who listens', () => {
       (response: ServerResponse) => void response.write('{'),
     ],
   ] as const) {
-    it(`is waited for 5 s from who ${how}, whatever is collected meanwhile (G2)`, async () => {
+    it(`is waited for 5 s from who ${how}, whatever is collected meanwhile`, async () => {
       const clock = new FakeClock();
       let asked: () => void = () => {};
       const reached = new Promise<void>((resolve) => (asked = resolve));

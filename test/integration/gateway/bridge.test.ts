@@ -1,5 +1,5 @@
 /**
- * `connect` between a client and gateways that come and go (G6, X4), with the backend of the test.
+ * `connect` between a client and gateways that come and go (G6), with the backend of the test.
  */
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
@@ -333,7 +333,7 @@ describe('the bridge between a client over stdio and the gateway', () => {
     );
   });
 
-  it('the requests of a batch are answered, one by one; one of very many messages is refused (S2)', async () => {
+  it('the requests of a batch are answered, one by one; one of very many messages is refused (S2b)', async () => {
     answerAll();
     client = await new JoinedClient('batches').begin();
     client.write([

@@ -65,7 +65,7 @@ describe('gateway: REST', () => {
     assert.deepEqual(added, [{ id: 'b' }]);
   });
 
-  it('REST answers 401 without the token, and 403 to a foreign Host or Origin, on every path', async () => {
+  it('REST answers 401 without the token, and 403 to a foreign Host or Origin, on every path (G7)', async () => {
     for (const where of [path, '/api', '/api/other']) {
       const answer = await send('GET', where, undefined, {
         Authorization: `Bearer ${'B'.repeat(43)}`,

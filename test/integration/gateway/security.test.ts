@@ -7,7 +7,7 @@ import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import type { Answer, RawClient } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
 
-describe('gateway: safety (G2, G3b)', () => {
+describe('gateway: safety (G2)', () => {
   let rig: Rig;
   let editor: RawClient;
   let plain: RawClient;

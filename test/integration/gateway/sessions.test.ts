@@ -35,7 +35,7 @@ describe('gateway: sessions of other agents', () => {
     return message?.result.tools.map(({ name }) => name) ?? [];
   };
 
-  it('initialize waits for a starting server, and then has its tools', async () => {
+  it('initialize waits for a starting server, and then has its tools (G2e)', async () => {
     let begun = (): void => {};
     rig.backend.configured.add('late');
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
@@ -72,7 +72,7 @@ describe('gateway: sessions of other agents', () => {
     stream.close();
   });
 
-  it('initialize of all toolsets waits for starting servers once, and not again for one that hangs', async () => {
+  it('initialize of all toolsets waits for starting servers once, and not again for one that hangs (G2e)', async () => {
     let begun = (): void => {};
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
     rig.backend.set(everyToolset, []);

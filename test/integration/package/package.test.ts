@@ -1,5 +1,5 @@
 /**
- * The contents of the packages (X5). The program for job objects is only in the packages that can
+ * The contents of the packages. The program for job objects (X5) is only in the packages that can
  * run it, and every file has a use.
  */
 import assert from 'node:assert/strict';

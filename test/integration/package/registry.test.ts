@@ -1,5 +1,5 @@
 /**
- * The package as a colleague gets it (H1, G6c): from a registry, by `npx`, on each supported Node,
+ * The package as a colleague gets it (G6c): from a registry, by `npx`, on each supported Node,
  * in an empty home. The registry listens on loopback for this run.
  */
 import assert from 'node:assert/strict';

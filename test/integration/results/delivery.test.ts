@@ -1,4 +1,4 @@
-/** Results on their whole way: real server, engine, gateway, client and files (V2, V3, E4). */
+/** Results on their whole way: real server, engine, gateway, client and files (V2). */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Instances that end repeatedly, and HTTP servers that go away and return (X4, X2). The test
+ * Instances that end repeatedly, and HTTP servers that go away and return (X4a, X2). The test
  * controls the clock of the back-off.
  */
 import assert from 'node:assert/strict';

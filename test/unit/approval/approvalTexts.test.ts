@@ -26,7 +26,7 @@ const fresh = (server: string) => ({ launch: launch(server, 'a'), before: undefi
 const changed = (server: string) => ({ launch: launch(server, 'b'), before: launch(server, 'a') });
 const label = (path: string): string => path.replace('/folder/', '');
 
-describe('question (S1)', () => {
+describe('the question before a start (S1)', () => {
   it('one question names all servers and their files', () => {
     assert.equal(
       question([fresh('a')], label),
@@ -58,14 +58,14 @@ describe('question (S1)', () => {
   });
 });
 
-describe('review (S1)', () => {
+describe('the review of a launch (S1)', () => {
   it('the two sides of a review differ only in the changed lines', () => {
     const { now, before = '' } = reviewTexts([changed('a')], label);
     const lines = now.split('\n').filter((line) => !before.split('\n').includes(line));
     assert.deepEqual(lines, ['  argument     b', '    (masked, changed, digest b0000000ffff)']);
   });
 
-  it('two launches never have one text, and a changed masked value is marked', () => {
+  it('two launches never have one text, and a changed masked value is marked (S1a)', () => {
     const masked = (...digests: string[]): LaunchDescription => ({
       ...launch('a'),
       parts: digests.map((digest) => ({ label: 'argument', shown: '--token=•••', digest })),
@@ -95,7 +95,7 @@ describe('review (S1)', () => {
     );
   });
 
-  it('a long value continues on further lines, which nothing else begins like', () => {
+  it('a long value continues on further lines, which nothing else begins like (S1f)', () => {
     const value = `${'x'.repeat(250)}… evil`;
     const fresh = reviewTexts([{ launch: launch('a', value), before: undefined }], label).now;
     const compared = reviewTexts(

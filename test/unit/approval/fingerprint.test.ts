@@ -206,7 +206,7 @@ servers:
   });
 });
 
-describe('variables of a file in a launch (C2, S1a)', () => {
+describe('variables of a file in a launch (C2b)', () => {
   const entry = '{ transport: stdio, command: a, envFile: .env }';
   const given = (text: string, of = entry): LaunchDescription =>
     describe1(of, undefined, env, text);
@@ -477,7 +477,7 @@ describe('description of a launch', () => {
     );
   });
 
-  it('a description pushes nothing out of sight, and no value looks like our mask', () => {
+  it('a description pushes nothing out of sight, and no value looks like our mask (S1a)', () => {
     for (const blank of '\u3164\u115f\u2800\u00a0\u2003\u200b')
       assert.equal(argument(`a${blank}b`), `"a\\u{${blank.codePointAt(0)?.toString(16)}}b"`);
     assert.equal(argument(`a${' '.repeat(300)}; ./evil.sh`), '"a\\u{20 × 300}; ./evil.sh"');

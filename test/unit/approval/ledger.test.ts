@@ -97,7 +97,7 @@ describe('approval ledger (S1)', () => {
     }
   });
 
-  it(`each workspace folder of the user’s own servers needs one question (S1a)`, async () => {
+  it(`each workspace folder of the user’s own servers needs one question (S1c)`, async () => {
     const own = '/home/me/.minds/mcp.yaml';
     const ledger = new ApprovalLedger({
       store,
@@ -256,7 +256,7 @@ describe('approval ledger (S1)', () => {
     assert.deepEqual(store.all, [{ ...strange, server: 'b' }]);
   });
 
-  it('a revoked server waits even if a person wants no questions, but not if every file counts (S1i, S1j)', async () => {
+  it('a revoked server waits even if a person wants no questions, but not if every file counts (S1i)', async () => {
     const ledger = await open();
     await ledger.approve([launch('a', '1')]);
     await ledger.revoke(launch('a', '1'));

@@ -427,7 +427,7 @@ describe('offers since the approval of a server (S3)', () => {
     assert.equal(storage.writes, 1, 'what is known is not stored again');
   });
 
-  it('the published order of the last list is kept for the next host, beside the baseline (N6)', async () => {
+  it('the published order of the last list is kept for the next host, beside the baseline (N6b)', async () => {
     const note = (ledger: OfferLedger, order: readonly SeenTool[]): void =>
       ledger.note(launch('1'), [offersOf({ tool: [tool('b'), tool('a')] })], plain, order);
     const order: SeenTool[] = [
@@ -453,7 +453,7 @@ describe('offers since the approval of a server (S3)', () => {
     assert.deepEqual(open().orderOf(launch('1')), [], 'a long order is not kept');
   });
 
-  it('a damaged order costs its entries, and no baseline (N6)', async () => {
+  it('a damaged order costs its entries, and no baseline (N6b)', async () => {
     const lists = { tools: [], prompts: [], resources: [], instructions: [] };
     const stored = { fingerprint: '1', server: 'a', source: 's', ...lists };
     for (const [order, read] of [

@@ -1,4 +1,4 @@
-/** Masks of a review (S1a), and values open to exchange without a question (C2). */
+/** Masks of a review (S1e), and values open to exchange without a question (C2d). */
 import assert from 'node:assert/strict';
 import {
   maskedArgument,
@@ -6,7 +6,7 @@ import {
   mayBeExchanged,
 } from '../../../src/core/approval/reviewMask.js';
 
-describe('masks of a review (S1a)', () => {
+describe('masks of a review (S1e)', () => {
   for (const [argument, shown] of [
     ['--token=abcdefgh1', '--token=•••'],
     ['-apiKey=abcdefgh1', '-apiKey=•••'],
@@ -144,7 +144,7 @@ describe('a name that means something that runs (S1e)', () => {
   });
 });
 
-describe('values open to exchange without a question (C2)', () => {
+describe('values open to exchange without a question (C2d)', () => {
   for (const name of [
     'API_TOKEN',
     'GITHUB_TOKEN',

@@ -87,7 +87,7 @@ describe('the policy of an app (G8)', () => {
     'https://a.LOCALHOST:8443',
     'https://127.1.2.3/',
   ]) {
-    it(`the policy keeps the page of a server of another machine from ${source}`, () => {
+    it(`the policy keeps the page of a server of another machine from ${source} (G8g)`, () => {
       const ui = { csp: { connectDomains: [source], frameDomains: ['https://video.example'] } };
       assert.match(
         contentSecurityPolicy(ui, false),

@@ -20,7 +20,7 @@ describe('the page around an app (G8)', () => {
     assert.equal(page.split('<script>').length, 2, 'one script is ours');
   });
 
-  it('our script comes first whatever the page of the app holds, and allows no frame with a text', () => {
+  it('our script comes first whatever the page of the app holds, and allows no frame with a text (G8g)', () => {
     for (const [html, left] of [
       ['<!-- <head> --><script>first()</script>', undefined],
       ['<script>first()</script><html><head>', undefined],
@@ -36,7 +36,7 @@ describe('the page around an app (G8)', () => {
     }
   });
 
-  it('the sandbox has no origin, windows, links or permissions', () => {
+  it('the sandbox has no origin, windows, links or permissions (G8g)', () => {
     assert.match(page, /sandbox="allow-scripts allow-forms" allow="" referrerpolicy="no-referrer"/);
     assert.match(page, /http-equiv="Content-Security-Policy" content="default-src 'none';/);
   });

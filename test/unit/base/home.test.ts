@@ -25,7 +25,7 @@ describe('the home folder', () => {
   });
 
   for (const home of ['', '.', 'home', './x', '~', ' '])
-    it(`HOME=${JSON.stringify(home)} is no home: nothing can be read or made there`, () => {
+    it(`HOME=${JSON.stringify(home)} is no home: nothing can be read or made there (S1g)`, () => {
       set(home);
       assert.equal(hasHome(), false);
       assert.ok(path.isAbsolute(homedir()));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 
-describe('a log (E4, S1a)', () => {
+describe('a log (E4, S1d)', () => {
   function written(message: string, ...secrets: string[]): string {
     const entries: string[] = [];
     const redactor = new Redactor();

@@ -1,4 +1,4 @@
-/** Colours and control characters hide no secret (E4a, E4b). */
+/** Colours and control characters hide no secret (E4b). */
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../src/core/base/log.js';
 import { bare } from '../../../src/core/base/readings.js';

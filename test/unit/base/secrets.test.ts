@@ -168,7 +168,7 @@ describe('secrets in messages about missing ones', () => {
 });
 
 describe('Redactor', () => {
-  it('a registered value is also known by its lines (E4)', () => {
+  it('a registered value is also known by its lines (E4b)', () => {
     const redactor = new Redactor();
     const key =
       '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
@@ -178,7 +178,7 @@ describe('Redactor', () => {
     assert.equal(redactor.redact('second half of it'), '•••');
   });
 
-  it('a known value is found even if the text was cut within it (E4)', () => {
+  it('a known value is found even if the text was cut within it (E4b)', () => {
     const redactor = new Redactor();
     const value = 'correct horse battery staple, forty-eight long!!';
     redactor.register([value]);

@@ -15,7 +15,7 @@ describe('texts', () => {
 });
 
 describe('a value as a text', () => {
-  it('each value has a text, even an object without one (S2)', () => {
+  it('each value has a text, even an object without one', () => {
     const given: unknown[] = [
       'x',
       '',

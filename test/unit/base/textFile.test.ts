@@ -17,7 +17,7 @@ import { realDisk, readContent } from '../../../src/core/files/watchedFile.js';
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
 
-describe('files from others (S2)', () => {
+describe('files from others (S2a)', () => {
   let folder: string;
   let file: string;
 

@@ -1,4 +1,4 @@
-/** One server's share of the event loop, in slices, and the others' share (S2, P10). */
+/** One server's share of the event loop, in slices, and the others' share (S2c, P10). */
 import assert from 'node:assert/strict';
 import { atOnce, LoopShare, type Sliced } from '../../../src/core/base/turns.js';
 import { FakeClock, rest as settled } from '../../support/fakes/fakeClock.js';

@@ -1,5 +1,5 @@
 /**
- * Names from servers and files cannot control the terminal (S1a): escape sequences and line breaks
+ * Names from servers and files cannot control the terminal (S1d): escape sequences and line breaks
  * appear as numbers.
  */
 import assert from 'node:assert/strict';
@@ -26,7 +26,7 @@ function written(run: () => unknown): string {
   return text;
 }
 
-describe('what the command line prints (S1a)', () => {
+describe('what the command line prints (S1d)', () => {
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
   const problem = {
     code: 'name-taken',

@@ -4,7 +4,7 @@ import { visitsOf } from '../../../src/cli/serveCommand.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the clients of an engine', () => {
-  it('an engine ends when no client was there for a minute, counted from its start and from the last client', () => {
+  it('an engine ends when no client was there for a minute, counted from its start and from the last client (G6d)', () => {
     const clock = new FakeClock();
     const ended = (): boolean => visits.ended.aborted;
     const visits = visitsOf(clock, 60_000);

@@ -11,7 +11,7 @@ class Keyboard extends PassThrough {
   }
 }
 
-describe('a line that is typed at a terminal (S4)', () => {
+describe('a line that is typed at a terminal (S1l)', () => {
   let input: Keyboard;
   let shown: string;
   let interruptions: number;

@@ -261,7 +261,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('hashes of a definition (R2, C2)', () => {
+describe('hashes of a definition (R2)', () => {
   for (const { of, one, other, launch, view } of cases) {
     it(`${of}: ${launch} launch, ${view} view`, () => {
       const [first, second] = [definitionOf(one), definitionOf(other)];

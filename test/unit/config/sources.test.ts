@@ -14,7 +14,7 @@ function ids(merged: { model: { servers: readonly { id: string; kind: string }[]
   return merged.model.servers.map(({ id, kind }) => (kind === 'valid' ? id : `${id}!`));
 }
 
-describe('several sources as one model (C4, C5)', () => {
+describe('several sources as one model (C5)', () => {
   it('no source, a missing file or a file without servers gives no servers and no problems', () => {
     const state = new ConfigState();
     for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {

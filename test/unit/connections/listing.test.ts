@@ -63,7 +63,7 @@ describe('tool listing', () => {
     }
   });
 
-  it('a list is stale once its first page is, unless the server reports changes or gave no time (X8)', async () => {
+  it('a list is stale once its first page is, unless the server reports changes or gave no time (X8e)', async () => {
     const clock = new FakeClock();
     const staleAfter = async (
       ms: number,
@@ -91,7 +91,7 @@ describe('tool listing', () => {
       assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
   });
 
-  it('a list names a hundred malformed entries, and counts the others (S2)', async () => {
+  it('a list names a hundred malformed entries, and counts the others (S2a)', async () => {
     const { tools, malformed } = await server(
       { tools: [...Array.from({ length: 150 }, () => 0), tool('a')], nextCursor: 'x' },
       { tools: [{}, ...Array.from({ length: 150 }, () => 'text'), tool('b')] },
@@ -107,7 +107,7 @@ describe('tool listing', () => {
     ]);
   });
 
-  it('a list counts malformed entries among all, and ignores entries after the limit (S2)', async () => {
+  it('a list counts malformed entries among all, and ignores entries after the limit (S2a)', async () => {
     let looked = 0;
     const watched = new Proxy(tool('t'), {
       get: () => (looked += 1),
@@ -122,7 +122,7 @@ describe('tool listing', () => {
     assert.deepEqual((await server(first, { tools: [] }).list()).tools, [tool('a')]);
   });
 
-  it('a list refuses a cursor of more than 16 KiB (S2)', async () => {
+  it('a list refuses a cursor of more than 16 KiB (X3)', async () => {
     const { list, asked } = server(
       { tools: [], nextCursor: 'x'.repeat(16 * 1024) },
       { tools: [], nextCursor: 'x'.repeat(16 * 1024 + 1) },
@@ -146,7 +146,7 @@ describe('tool listing', () => {
     ]);
   });
 
-  it('a list leaves out shown fields with other types than text (S2)', async () => {
+  it('a list leaves out shown fields with other types than text (X3)', async () => {
     const odd = {
       ...tool('a'),
       title: { toString: 1 },

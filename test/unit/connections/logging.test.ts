@@ -53,7 +53,7 @@ describe('the trace of messages', () => {
 });
 
 describe('log messages of servers', () => {
-  it('log messages with an invalid level count as information (S2)', () => {
+  it('log messages with an invalid level count as information', () => {
     const lines: string[] = [];
     const log = { write: (level: string, text: string): number => lines.push(`${level} ${text}`) };
     for (const level of [

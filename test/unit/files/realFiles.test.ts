@@ -19,7 +19,7 @@ import { configFileOf } from '../../../src/core/files/configFile.js';
 import { isInside } from '../../../src/core/base/paths.js';
 import { leadsOutside, writeInside } from '../../../src/core/files/realFiles.js';
 
-describe('files and links (S1a)', () => {
+describe('files and links (S1c)', () => {
   let root: string;
   let folder: string;
   let home: string;

@@ -1,4 +1,4 @@
-/** Formats of older versions (G2) beyond the real servers of the integration tests. */
+/** Formats of older versions (G2b) beyond the real servers of the integration tests. */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import {
@@ -31,7 +31,7 @@ describe('formats of older versions', () => {
     assert.equal(toolResult('2025-11-25', result), result);
   });
 
-  it('before 2026-07-28, a client gets a structure other than an object as its JSON (V1)', () => {
+  it('before 2026-07-28, a client gets a structure other than an object as its JSON (V1b)', () => {
     const said = { type: 'text', text: 'said' } as const;
     for (const structure of [['a'], 'a', 7, false, null]) {
       const result = (...content: CallToolResult['content']): CallToolResult =>

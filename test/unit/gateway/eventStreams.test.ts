@@ -182,7 +182,7 @@ describe('gateway: event streams', () => {
     assert.equal(response.writableEnded, true);
   });
 
-  it('a listening client that does not read loses log messages, and then its stream (S2)', () => {
+  it('a listening client that does not read loses log messages, and then its stream (G2a)', () => {
     response.isStuck = true;
     const listening = new ListenStream(response.asResponse, heartbeat);
     const message = JSON.stringify('x'.repeat(100_000));

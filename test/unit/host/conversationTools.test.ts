@@ -1,4 +1,4 @@
-/** The offer for a conversation, and the result of a call for a model (D1, D2, L3, V1, V2). */
+/** The offer for a conversation, and the result of a call for a model (D1, V1). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -265,7 +265,7 @@ describe('tools of a conversation', () => {
       assert.match(
         JSON.stringify(parts),
         /count/,
-        'where a model sees no text, the structure is for it too (V1)',
+        'where a model sees no text, the structure is for it too (V1b)',
       );
     }
     for (let later = 0; later < 32; later += 1) await run(outcome);

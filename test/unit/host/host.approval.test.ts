@@ -1,4 +1,4 @@
-/** The host with approvals, over fake servers (S1, R3). */
+/** The host with approvals, over fake servers (S1). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { whyNothing } from '../../../src/core/host/admin.js';

@@ -1,4 +1,4 @@
-/** The instance of each conversation, the number of instances, and their deaths (L1–L4, X4). */
+/** The instance of each conversation, the number of instances, and their deaths (L1, L2, X4). */
 import assert from 'node:assert/strict';
 import {
   failure,
@@ -8,7 +8,7 @@ import {
 } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
-describe('instances and leases (L1, L2, L4)', () => {
+describe('instances and leases (L1, L2)', () => {
   const stage = hostStage();
 
   it('the first conversation gets the instance that listed, and each other one gets another', async () => {
@@ -160,7 +160,7 @@ describe('instances and leases (L1, L2, L4)', () => {
   });
 });
 
-describe('news of a lease (L3, X4)', () => {
+describe('news of a lease (L3)', () => {
   const stage = hostStage();
 
   it('the news come once with the first result, and not from a shared instance', async () => {
@@ -259,7 +259,7 @@ describe('the limit of instances (L2)', () => {
   });
 });
 
-describe('reconnecting (X4)', () => {
+describe('reconnecting (X4a)', () => {
   const stage = hostStage();
 
   const attemptOf = (id: string): number | undefined => {

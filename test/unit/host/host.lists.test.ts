@@ -1,4 +1,4 @@
-/** Changed lists of servers, for all and for one conversation, and lists with errors (R6, E1). */
+/** Changed lists of servers, for all and for one conversation, and lists with errors (R6, G3g). */
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
@@ -116,7 +116,7 @@ describe('toolsets whose lists may have changed (R6, G3g)', () => {
   });
 });
 
-describe('an own list of one conversation with an error (R6, E1)', () => {
+describe('an own list of one conversation with an error (G3g)', () => {
   const stage = hostStage();
 
   const use = async (connection: FakeConnection): Promise<void> => {

@@ -421,7 +421,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
         },
       );
 
-    it('new and changed resources and templates are in no list, and nobody can read them', async () => {
+    it('new and changed resources and templates are in no list, and nobody can read them (S3c)', async () => {
       await serve({ a: { resources: ['note://1'], templates: ['made://{x}'] }, b: {} });
       await change(
         'a',
@@ -460,7 +460,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 1);
     });
 
-    it('of a list that is too long to review, agents see the first 2,000 entries, and a problem says so', async () => {
+    it('of a list that is too long to review, agents see the first 2,000 entries, and a problem says so (S3c)', async () => {
       const resources = Array.from({ length: 2_003 }, (_, index) => `note://${index}`);
       await serve({ a: { resources }, b: {} });
       assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 2_000);

@@ -1,4 +1,4 @@
-/** Overrides of tools on their way through the host (O1–O5). */
+/** Overrides of tools on their way through the host (O1). */
 import assert from 'node:assert/strict';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { CallAnswer, CallQuestion } from '../../../src/core/host/permission.js';
@@ -18,7 +18,7 @@ const schema = {
 };
 const tools = [{ name: 'create', description: 'Long.', inputSchema: schema }];
 
-describe('overrides in the host (O1–O5)', () => {
+describe('overrides in the host (O1)', () => {
   const connector = new FakeConnector();
   let questions: {
     readonly question: CallQuestion;

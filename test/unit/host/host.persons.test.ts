@@ -1,4 +1,4 @@
-/** Actions of a person, of an agent through `mcp_admin`, and of a server (E3, L5, E4). */
+/** Actions of a person, of an agent through `mcp_admin`, and of a server (E3, L5). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
@@ -78,7 +78,7 @@ describe('actions of a person (E3)', () => {
     });
   }
 
-  it('the description of a later version of the server counts (X8, P8)', async () => {
+  it('the description of a later version of the server counts (X8)', async () => {
     const kept: string[] = [];
     const { host } = testCore({
       clock: stage.clock,

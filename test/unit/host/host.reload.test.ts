@@ -1,12 +1,12 @@
 /**
  * The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2,
- * R3, R4, C1, V1).
+ * R4).
  */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
-describe('reload (R2, R3)', () => {
+describe('reload (R2)', () => {
   const stage = hostStage();
 
   it('each toolset is published when its server has listed, in file order', async () => {

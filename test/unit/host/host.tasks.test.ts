@@ -1,4 +1,4 @@
-/** The instance of a task, its conversation, and its end, over fake servers (X8, L2). */
+/** The instance of a task, its conversation, and its end, over fake servers (X8f, L2). */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
@@ -11,7 +11,7 @@ const task = (taskId: string, ttlMs: number | null = null): ServerOutcome<CallTo
   result: { resultType: 'task', taskId, status: 'working', ttlMs, content: [] },
 });
 
-describe('tasks (X8)', () => {
+describe('tasks (X8f)', () => {
   const stage = hostStage();
 
   /** A conversation calls, and its instance answers with a task. */

@@ -68,7 +68,7 @@ describe('the answer of a person about a call', () => {
     );
   });
 
-  it('an answer for the conversation does not count for another tool with that name, nor for another server', async () => {
+  it('an answer for the conversation does not count for another tool with that name, nor for another server (S4a)', async () => {
     const { signal } = new AbortController();
     const call = { tool: 'read', arguments: {}, conversation: 'd', signal };
     const first = permission.permit(served('read'), { ...call, toolset: 'a' });
@@ -103,7 +103,7 @@ describe('the answer of a person about a call', () => {
     );
   });
 
-  it('a cancelled call withdraws its question, the next one is asked at once, and a late answer counts for nothing', async () => {
+  it('a cancelled call withdraws its question, the next one is asked at once, and a late answer counts for nothing (S4c)', async () => {
     const ending = new AbortController();
     const answers = [permit('x', 'd', ending.signal), permit('y')];
     await settle();
@@ -143,7 +143,7 @@ describe('the answer of a person about a call', () => {
     assert.equal(await answer, false);
   });
 
-  it('an answer is forgotten when the setting changes', async () => {
+  it('an answer is forgotten when the setting changes (S4a)', async () => {
     const first = permit('x');
     await settle();
     shown[0]?.answer('inConversation');

@@ -401,7 +401,7 @@ describe('a tool with a question before each call (S4)', () => {
   const hints = (clientKind: 'editor' | 'agentHost' | 'plain', id = 'a'): unknown[] =>
     (backend.toolset(id, clientKind)?.tools ?? []).map(({ annotations }) => annotations);
 
-  it('only the editor gets the hint that it need not ask, so that only our question is shown', async () => {
+  it('only the editor gets the hint that it need not ask, so that only our question is shown (S4d)', async () => {
     permissions = { x: 'ask' };
     host.permission.recheck();
     const { tools, malformed } = listing('x', 'y');
@@ -435,7 +435,7 @@ describe('a tool with a question before each call (S4)', () => {
     assert.deepEqual(hints('editor'), [undefined]);
   });
 
-  it('the question stays as long as the editor has a list with that hint, whatever the setting says', async () => {
+  it('the question stays as long as the editor has a list with that hint, whatever the setting says (S4d)', async () => {
     const connection = await serve('a', 'x');
     const outcome = host.call({
       ...{ toolset: 'a', tool: 'x', arguments: {}, conversation: 'chat', isPromised: true },

@@ -84,7 +84,7 @@ describe('REST: adding a server', () => {
     return answer.kind === 'error' ? [answer.status, answer.code] : [0, ''];
   };
 
-  it('a server is added behind the others, comments stay, and the answer says that it waits', async () => {
+  it('a server is added behind the others, comments stay, and the answer says that it waits (G7)', async () => {
     const answer = await add(gamma);
     assert.equal(
       text,

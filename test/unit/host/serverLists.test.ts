@@ -1,4 +1,4 @@
-/** The lists of an organisation also hold for the servers behind the toolsets (S1). */
+/** The lists of an organisation also hold for the servers behind the toolsets (S1b). */
 import assert from 'node:assert/strict';
 import { withoutBarred } from '../../../src/core/host/serverLists.js';
 import { ConfigState } from '../../../src/core/config/read/merge.js';
@@ -10,7 +10,7 @@ servers:
   off: { transport: stdio, command: npx, args: ['evil'], enabled: false }
 `;
 
-describe('lists of servers (S1)', () => {
+describe('lists of servers (S1b)', () => {
   const { servers } = new ConfigState().apply(
     [{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }],
     {

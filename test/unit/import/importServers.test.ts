@@ -299,7 +299,7 @@ describe('import (C6)', () => {
       );
     });
 
-    it('a number without a known unit sets no limit, nor does a number under a second', () => {
+    it('a number without a known unit sets no limit, nor does a number under a second (C6a)', () => {
       for (const [file, timeout, expected] of [
         ['x.json', 60_000, undefined],
         ['x.json', '60', undefined],

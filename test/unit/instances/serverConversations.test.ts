@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ServerConversations } from '../../../src/core/instances/serverConversations.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 
-describe('the conversations of a server (L3, X4)', () => {
+describe('the conversations of a server and the instances they lost (X4)', () => {
   it('a conversation gets the cause of each loss once, and otherwise the news that its instance is new', () => {
     const conversations = new ServerConversations();
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });

@@ -1,4 +1,4 @@
-/** The tool-calling loop (D1, D4), with a model and tools at their seams. */
+/** The tool-calling loop (D1), with a model and tools at their seams. */
 import assert from 'node:assert/strict';
 import type { ToolResult } from '../../../src/core/minds/model.js';
 import { call, FakeModel, play, question, said, text, tool, turns } from './fakes.js';

@@ -1,4 +1,4 @@
-/** Rules L2, E3: the name of a conversation for people. */
+/** The name of a conversation for people (E3). */
 import assert from 'node:assert/strict';
 import { conversationLabel } from '../../../src/core/protocol/conversationLabel.js';
 

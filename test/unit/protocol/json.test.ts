@@ -12,7 +12,7 @@ import { collect } from '../../support/heap.js';
 const nested = (levels: number): string =>
   '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
-describe('JSON from outside (S2)', () => {
+describe('JSON from outside, however deep (S2b)', () => {
   it('JSON may be nested up to the limit, and one more level is too deep', () => {
     const [most, more] = [nested(deepestValue), `[${nested(deepestValue)}]`];
     for (const text of [

@@ -101,7 +101,7 @@ describe('JSON-RPC messages', () => {
     );
   });
 
-  it('a batch of more than 500 messages is refused, because one turn would handle all of them (S2)', () => {
+  it('a batch of more than 500 messages is refused, because one turn would handle all of them (S2b)', () => {
     const batch = (count: number) =>
       parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -163,7 +163,7 @@ describe('JSON-RPC messages of servers', () => {
     }
   });
 
-  it('a message may begin with a byte order mark (X1)', () => {
+  it('a message may begin with a byte order mark', () => {
     const message = { jsonrpc: '2.0', id: 1, result: {} } as const;
     assert.deepEqual(parseMessages(`\uFEFF${JSON.stringify(message)}`), [message]);
     assert.equal(parseMessages('\uFEFF'), undefined);
@@ -239,7 +239,7 @@ describe('JSON-RPC messages of servers', () => {
     assert.deepEqual(parseMessages(JSON.stringify(two)), two);
   });
 
-  it('more than 500 messages in one text are refused, because one turn would handle all of them (S2)', () => {
+  it('more than 500 messages in one text are refused, because one turn would handle all of them (S2b)', () => {
     const many = (count: number): unknown[] =>
       Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
     assert.equal(readMessages(many(500))?.length, 500);

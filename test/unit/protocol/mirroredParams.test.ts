@@ -1,4 +1,4 @@
-/** Rule X8: parameters that a tool mirrors in headers. */
+/** Rule X8b: parameters that a tool mirrors in headers. */
 import assert from 'node:assert/strict';
 import {
   fromHeader,
@@ -11,7 +11,7 @@ const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': hea
 const of = (properties: object, more: object = {}): unknown =>
   mirroredParams({ type: 'object', properties, ...more });
 
-describe('mirrored parameters (X8)', () => {
+describe('mirrored parameters (X8b)', () => {
   it('mirrored parameters are found below properties only', () => {
     const deep = { type: 'object', properties: { b: { type: 'integer', 'x-mcp-header': 'B' } } };
     assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), [

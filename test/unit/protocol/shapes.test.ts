@@ -371,7 +371,7 @@ describe('results and parameters with null (X3)', () => {
     assert.equal(rightResult(presentResult(result)), result);
   });
 
-  it('a log level of a request that is null counts as absent (X8)', () => {
+  it('a log level of a request that is null counts as absent (X3)', () => {
     const _meta = { 'io.modelcontextprotocol/logLevel': null, more: null };
     assert.deepEqual(presentParams('tools/list', { _meta }), { _meta: { more: null } });
   });

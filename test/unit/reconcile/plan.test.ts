@@ -1,4 +1,4 @@
-/** The effect of a missing approval on an edit, as data (S1, R3). */
+/** The effect of a missing approval on an edit, as data (S1). */
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import type { ConfiguredServer, ServerDefinition } from '../../../src/core/config/model.js';
@@ -148,7 +148,7 @@ describe('plan with approvals (S1)', () => {
   }
 });
 
-describe('approvals and starts (S1, R3)', () => {
+describe('approvals and starts (S1)', () => {
   /** Everything but `old` waits for approval. */
   const judge: Asked['judge'] = (of) =>
     of.launchHash === old.launchHash

@@ -1,6 +1,6 @@
 /**
  * A kept list is checked like a server's own, because another program may have changed the file
- * (P8, S2).
+ * (P8).
  */
 import assert from 'node:assert/strict';
 import { keptText, readKept } from '../../../src/core/remembered/keptOffer.js';
@@ -57,7 +57,7 @@ describe('a kept offer', () => {
   });
 
   for (const secret of ['"t1"', '"p"', 'The rest', 'Read this', '"S"']) {
-    it(`an offer with a secret in it is not written: ${secret}`, async () => {
+    it(`an offer with a secret in it is not written: ${secret} (P8)`, async () => {
       assert.equal(await keptText(lists, (said) => said.replace(secret, '***')), undefined);
     });
   }

@@ -186,7 +186,7 @@ const cases: readonly Case[] = [
 describe('results: delivery', () => {
   const stage = deliveryStage();
 
-  describe('each content (V1, V2)', () => {
+  describe('each content (V1)', () => {
     for (const { name, given, gives, files } of cases) {
       it(name, async () =>
         assert.deepEqual(await stage.delivered(given), { result: gives, files }),

@@ -1,6 +1,6 @@
 /**
- * Random edits, calls, deaths, approvals and releases in a host with room for few instances (spec
- * L, R4, S1, X4, P8, P9). Every run prints its seed; `MCP_TOOLSETS_CROWD_SEED=n` repeats it,
+ * Random edits, calls, deaths, approvals and releases in a host with room for few instances
+ * (R4, S1, X4). Every run prints its seed; `MCP_TOOLSETS_CROWD_SEED=n` repeats it,
  * `MCP_TOOLSETS_CROWDS=n` makes more runs.
  */
 import { Crowd } from './crowd.js';

@@ -1,6 +1,6 @@
 /**
- * A file of 2,000 lines (E2): each request takes a few times as long as parsing the file, measured
- * in the same run.
+ * Help in a file of 2,000 lines (E2): each request takes a few times as long as parsing the
+ * file, measured in the same run.
  */
 import assert from 'node:assert/strict';
 import { formatted } from '../../../src/core/base/inert.js';

@@ -1,5 +1,5 @@
 /**
- * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5,
+ * Names and states against Dominds' documents, and against a second reading of the rules (N4,
  * C1). Every run prints its seed; `MCP_TOOLSETS_NAMES_SEED=n` repeats it.
  */
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ import { readAgain, type ReadServer, type Step } from './namesReading.js';
 
 const configurations = 6000;
 
-describe('the documents of Dominds (N1–N5, C1)', () => {
+describe('the documents of Dominds (C1)', () => {
   for (const { what, servers, lists, published, problems = [], states = {} } of documentedCases) {
     it(what, async () => {
       const connector = new FakeConnector();
@@ -194,7 +194,7 @@ function product(servers: readonly ReadServer[]): {
   };
 }
 
-describe('a second reading of the rules for names (N1–N5)', () => {
+describe('a second reading of the rules for names (N4)', () => {
   it(`the product agrees with a second reading on ${configurations} random configurations`, function () {
     this.timeout(0);
     const seed = seedOf('MCP_TOOLSETS_NAMES_SEED');

@@ -1,6 +1,6 @@
 /**
  * The rules of Dominds' documents for names, as a table: a file and its servers, and the published
- * tools (N1–N5, C1). `better` marks an intended difference and its reason.
+ * tools (N4, C1). `better` marks an intended difference and its reason.
  */
 export interface DocumentedCase {
   readonly what: string;

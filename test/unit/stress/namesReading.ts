@@ -1,5 +1,5 @@
 /**
- * A second reading of the rules for names (N1–N5), written from the rules and not from the product:
+ * A second reading of the rules for names (N4), written from the rules and not from the product:
  * a truth table, names as arrays of characters, sets of claims. It shares nothing with `src`.
  */
 export type Step =
@@ -42,7 +42,7 @@ export function fits(pattern: string, name: string): boolean {
   return left.length >= back.length && left.endsWith(back);
 }
 
-/** The rows are N2's: is there a whitelist, is there a blacklist, does each match. */
+/** The rows are those of N2: is there a whitelist, is there a blacklist, does each match. */
 const table: Readonly<Record<string, boolean>> = {
   'no no': true,
   'hit no': true,

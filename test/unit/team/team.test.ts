@@ -11,7 +11,7 @@ const grants = (of: Team, id: string): string[] =>
     ) ?? [];
 
 describe('team.yaml', () => {
-  it('a team file with many mistakes has 500 problems and the number of the rest (S2)', () => {
+  it('a team file with many mistakes has 500 problems and the number of the rest (S2a)', () => {
     const text = `members: { alice: { toolsets: [${"'!a', ".repeat(600)}'*', ''] }, bob: { toolsets: [${"'!a', ".repeat(600)}] } }`;
     const [leftOut, ...rest] = parse(text).problems;
     assert.equal(leftOut?.code, 'problems-left-out');

@@ -1,8 +1,8 @@
-/** Values that pass the `allow` of an argument (O3a, O3b). `override.test.ts` has the calls. */
+/** Values that pass the `allow` of an argument (O3). `override.test.ts` has the calls. */
 import assert from 'node:assert/strict';
 import { compileAllowed, foldedName, isAllowed } from '../../../src/core/tools/allowed.js';
 
-describe('allowed values of an argument (O3a, O3b)', () => {
+describe('allowed values of an argument (O3)', () => {
   const rule = { name: 'path', allow: ['/data/*', 'stdin'].map(compileAllowed) };
 
   for (const [value, isIn] of [
@@ -18,7 +18,7 @@ describe('allowed values of an argument (O3a, O3b)', () => {
     [7, false],
     [{ length: 0 }, false],
   ] as const) {
-    it(`${JSON.stringify(value)} ${isIn ? 'passes' : 'does not pass'} (O3)`, () => {
+    it(`${JSON.stringify(value)} ${isIn ? 'is allowed' : 'is not allowed'} (O3)`, () => {
       assert.equal(isAllowed(value, rule), isIn);
     });
   }

@@ -102,7 +102,7 @@ describe('filter (N2)', () => {
     );
   });
 
-  it('a list with too much work for its patterns is not published: tools, prompts and resources (N4a, S2)', () => {
+  it('a list with too much work for its patterns is not published: tools, prompts and resources (N4a)', () => {
     const patterns = Array.from({ length: 1_000 }, (_, index) => `*a*b*${index}`);
     const filter = { whitelist: [], blacklist: patterns };
     const texts = Array.from({ length: 3_000 }, (_, index) => `${'ab'.repeat(30)}${index}x`);
@@ -123,7 +123,7 @@ describe('filter (N2)', () => {
     assert.equal(curated(curate(all, fewer, 'information')).tools.length, 200);
   });
 
-  it('publishes no resource if one pattern and one URI would take too long (N4a, S2)', () => {
+  it('publishes no resource if one pattern and one URI would take too long (N4a)', () => {
     const filter = { whitelist: [`*${'a'.repeat(1_000)}b*`], blacklist: [] };
     const listed = (uri: string) => ({
       ...offer('read'),
@@ -170,7 +170,7 @@ describe('filter (N2)', () => {
     }
   });
 
-  it('a blacklist pattern with only whitelisted matches has a warning (N2b)', () => {
+  it('a blacklist pattern with only whitelisted matches has a warning (N2)', () => {
     const filter = {
       whitelist: ['browser_*', 'page_*'],
       blacklist: ['*_unsafe', 'p*', 'none', 'read'],
@@ -257,7 +257,7 @@ describe('transforms (N3)', () => {
   }
 });
 
-describe('names (N4, N5)', () => {
+describe('names (N4)', () => {
   for (const name of ['', 'a b', 'a.b', 'a/b', 'é', 'x'.repeat(65)]) {
     it(`only the tool "${name.slice(0, 20)}" (${name.length}) is dropped`, () => {
       const result = curate(rules(), offer('ok', name), 'off');
@@ -329,7 +329,7 @@ describe('names (N4, N5)', () => {
 });
 
 describe('problems', () => {
-  it('at most 500 problems of tools are reported, and the last one has the number of the rest (S2)', () => {
+  it('at most 500 problems of tools are reported, and the last one has the number of the rest (S2a)', () => {
     const invalid = Array.from({ length: 700 }, (_, index) => `not valid ${index}`);
     const { problems, excluded } = curated(curate(rules(), offer('a', 'a', ...invalid), 'off'));
     assert.equal(excluded.length, 701);
@@ -340,7 +340,7 @@ describe('problems', () => {
     assert.match(messages[500] ?? '', /"a" (?!.*The same is true of)/);
   });
 
-  it('at most 500 pairs of equal names are reported (S2)', () => {
+  it('at most 500 pairs of equal names are reported (S2a)', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const names = Array.from({ length: 600 }, (_, index) => [`${index}`, `a_${index}`]).flat();
     const { kind, problems } = curate(rules({ transform }), offer(...names), 'off');
@@ -470,7 +470,7 @@ describe('schemas (N7)', () => {
     assert.deepEqual(codes(result), []);
   });
 
-  it('a wrong wish for headers is removed, because clients over HTTP would leave out the tool (X8)', () => {
+  it('a wrong wish for headers is removed, because clients over HTTP would leave out the tool (N7a)', () => {
     const text = { type: 'string' };
     const inHeader = { ...text, 'x-mcp-header': 'Name' };
     const data = { default: { 'x-mcp-header': 'data' } };

@@ -1,5 +1,5 @@
 /**
- * The permitted references of a server's schema for the editor (E3): only to itself, because the
+ * The permitted references of a server's schema for the editor (E3b): only to itself, because the
  * editor fetches others.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ const elsewhere = [
 ];
 const known = 'http://json-schema.org/draft-07/schema#';
 
-describe('the references of a schema (E3)', () => {
+describe('the references of a schema (E3b)', () => {
   for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$schema']) {
     it(`${keyword} with an outside target is removed at any depth, and its neighbours stay`, () => {
       for (const to of [...elsewhere, ' #/a', 'https://json-schema.org/draft-07/schema/../../x']) {
@@ -89,7 +89,7 @@ describe('the references of a schema (E3)', () => {
     }
   });
 
-  it('no Markdown of the editor’s own keywords is left (S1a)', () => {
+  it('no Markdown of the editor’s own keywords is left (S1d)', () => {
     const schema = {
       type: 'string',
       enum: ['a'],

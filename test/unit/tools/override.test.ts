@@ -1,4 +1,4 @@
-/** Overrides of tools and of their arguments (O1–O6). */
+/** Overrides of tools and of their arguments (O1). */
 import assert from 'node:assert/strict';
 import { Validator } from '@cfworker/json-schema';
 import type { ArgumentOverride } from '../../../src/core/config/model.js';
@@ -33,7 +33,7 @@ const text = { type: 'string' };
 const kinds = (faults: readonly OverrideFault[]): string[] =>
   faults.map(({ kind, argument }) => `${kind} ${argument}`);
 
-describe('overrides of tools (O1–O6)', () => {
+describe('overrides of tools (O1)', () => {
   it('a description replaces the one of the server, and the text of the server is kept beside it', () => {
     const { tool, applied, faults } = changed({}, {}, 'Short.');
     assert.deepEqual(
@@ -42,7 +42,7 @@ describe('overrides of tools (O1–O6)', () => {
     );
   });
 
-  it('a fixed argument leaves the schema and is in every call, whatever the agent sends', () => {
+  it('a fixed argument leaves the schema and is in every call, whatever the agent sends (O2)', () => {
     const { schema, send, faults } = changed(
       { properties: { repo: text, title: text }, required: ['repo', 'title'] },
       { repo: fixed('acme/app') },
@@ -100,7 +100,7 @@ describe('overrides of tools (O1–O6)', () => {
     );
   });
 
-  it('a default is in the schema, is not required, and fills a gap only', () => {
+  it('a default is in the schema, is not required, and fills a gap only (O2)', () => {
     const { schema, send } = changed(
       { properties: { limit: { type: 'integer' } }, required: ['limit'] },
       { limit: { default: { value: 20 } } },
@@ -492,7 +492,7 @@ describe('overrides of tools (O1–O6)', () => {
     });
   }
 
-  it('agents see no value of the server with a step `..`, and no such default (O3)', () => {
+  it('agents see no value of the server with a step `..`, and no such default (O3a)', () => {
     const property = { ...text, enum: ['/data/a', '/data/../b'], default: '/data/../b' };
     const { schema } = changed(
       { properties: { path: property } },
@@ -535,7 +535,7 @@ describe('overrides of tools (O1–O6)', () => {
       assert.deepEqual(send(args), { kind: 'completed', arguments: { labels: [] } });
   });
 
-  it('another spelling of an argument does not reach the server beside it (O2, O3)', () => {
+  it('another spelling of an argument does not reach the server beside it (O3b)', () => {
     const given = { properties: { path: text, Repo: text, repo: text } };
     const { send } = changed(given, { path: { allow: ['/data/*'] }, repo: fixed('acme') });
     const others = { PATH: '/etc', Path: '/etc', '\uff50ath': '/etc', Repo: 'own', REPO: 'x' };
@@ -603,7 +603,7 @@ describe('overrides of tools (O1–O6)', () => {
     });
   });
 
-  it('a fixed argument below `allOf`, `anyOf` and `oneOf` is resolved there', () => {
+  it('a fixed argument below `allOf`, `anyOf` and `oneOf` is resolved there (O6)', () => {
     const branch = (kind: string, more: string): Schema => ({
       properties: { kind: { const: kind }, [more]: text },
       required: ['kind', more],
@@ -630,7 +630,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-describe('generated overrides against an independent reading (O2, O3, O6)', () => {
+describe('generated overrides against an independent reading (O1)', () => {
   const runs = 100_000;
 
   it(`the schema of agents takes a call exactly if the schema of the server takes what is sent, in ${runs} runs`, function () {

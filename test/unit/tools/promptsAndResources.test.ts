@@ -43,7 +43,7 @@ function curated(
 const codes = ({ problems }: CuratedPromptsAndResources): string[] =>
   problems.map(({ code }) => code);
 
-describe('prompts and resources of a server (C1, N1–N3)', () => {
+describe('filters and transforms of prompts and resources (N1, N3)', () => {
   it('without rules, all prompts and resources are published unchanged, even with names invalid for tools', () => {
     const { prompts, resources, problems } = curated({});
     assert.deepEqual(
@@ -246,7 +246,7 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
     ],
     ['a text that is no URI', { whitelist: ['notes*'] }, 'notes today', true],
   ] as const) {
-    it(`the filter ${admitted ? 'admits' : 'refuses'} ${what}`, () => {
+    it(`the filter of URIs ${admitted ? 'admits' : 'refuses'} ${what} (N2a)`, () => {
       assert.equal(admitsResource(curated({ resources: filter }).resources, uri), admitted);
     });
   }

@@ -28,7 +28,7 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
 }
 const none: ReadonlySet<string> = new Set();
 
-describe('registry (N5, N6)', () => {
+describe('registry: published names are unique, in the order of the file (N5, N6)', () => {
   it('a contested name goes to the first in file order, and the other gets a problem with both names', () => {
     const { toolsets, problems } = publish(
       [candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])],
@@ -157,7 +157,7 @@ describe('registry (N5, N6)', () => {
 });
 
 describe('names in the editor (G3a)', () => {
-  it('the editor gets the rest of each name if all begin with the toolset’s id', () => {
+  it('the editor gets the rest of each name if all begin with the toolset’s id (G3h)', () => {
     assert.deepEqual(editorNames('p', ['p_a', 'p_b']), ['a', 'b']);
     assert.deepEqual(editorNames('p', ['p_a', 'b']), ['p_a', 'b']);
     assert.deepEqual(editorNames('p', ['p_', 'p_b']), ['p_', 'p_b']);

@@ -1,4 +1,4 @@
-/** The canonical form of a tool, and the order of its keys (N6). */
+/** The canonical form of a tool, and the order of its keys (N6a). */
 import assert from 'node:assert/strict';
 import { inOrder, seenTool } from '../../../src/core/tools/seenTool.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
@@ -8,7 +8,7 @@ const toolOf = (inputSchema: object, more: object = {}): OfferedTool =>
 const formOf = (inputSchema: object, more: object = {}): string =>
   seenTool(toolOf(inputSchema, more))[1];
 
-describe('the canonical form of a tool (N6)', () => {
+describe('the canonical form of a tool (N6a)', () => {
   it('the order of keys and of required names does not count', () => {
     const one = {
       type: 'object',
@@ -61,7 +61,7 @@ describe('the canonical form of a tool (N6)', () => {
   });
 });
 
-describe('the order of the keys of a tool (N6)', () => {
+describe('the order of the keys of a tool (N6a)', () => {
   const first = toolOf({
     type: 'object',
     properties: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readJson } from '../../../src/core/yaml/jsonTree.js';
 
-describe('JSON as a tree (C4, S2)', () => {
+describe('JSON as a tree', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   const tooDeep = /nested deeper than 64/;
 

@@ -26,7 +26,7 @@ const none: Entries = new Map();
 
 const mostProblems = 500;
 
-/** Keeps problems up to a number (S2), and the first error beyond it (C4). */
+/** Keeps problems up to a number, and the first error beyond it (S2a). */
 export class NodeReader {
   private readonly kept: Problem[] = [];
   private leftOut = 0;

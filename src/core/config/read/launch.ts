@@ -1,4 +1,4 @@
-/** Reads the launch of an entry (C1, C2). No problem quotes a possible secret. */
+/** Reads the launch of an entry with its references (C2). No problem quotes a possible secret. */
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';
@@ -366,7 +366,7 @@ function readEnvFile(
         unexpanded(written) ??
         'Make it a file of variables in the workspace folder, or correct `envFile`.',
     });
-  // A workspace must not cause reads of other files (S1a). The user's own file may name any.
+  // A workspace must not cause reads of other files (C2b). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };
   if (reading.kind === 'refused') return unusable(reading.reason);

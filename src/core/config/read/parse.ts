@@ -1,6 +1,5 @@
 /**
- * Never throws. A refused file has an error and no servers. Problems are in the order of the file
- * (C1 to C4).
+ * Never throws. A refused file has an error and no servers. Problems are in the order of the file.
  */
 import { byPlace, type Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';

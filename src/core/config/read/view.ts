@@ -1,6 +1,6 @@
 /**
- * Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to
- * Dominds.
+ * Reads the view of an entry: filters and transforms (N1, N3). Its changes restart nothing.
+ * `contentFile` is left to Dominds.
  */
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';

@@ -177,7 +177,7 @@ export class ModernProtocol implements Protocol {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
-      // A result depending on more than its request must not be cached (X8).
+      // A result depending on more than its request must not be cached (X8e).
       const own = withoutEnvelope(hadInput ? without(result, 'ttlMs', 'cacheScope') : result);
       return LoopShare.of(result)?.owns(own) ?? own;
     }

@@ -1,5 +1,5 @@
 /**
- * Reads a server's answer to one posted message (X2, X4). A broken event stream is resumed after
+ * Reads a server's answer to one posted message (X2). A broken event stream is resumed after
  * its last event, never by a second request. A stream still open after the answer is closed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -410,7 +410,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
 }
 
 /**
- * Reads one body within the server's share of the event loop (S2). A long message also waits for a
+ * Reads one body within the server's share of the event loop (S2c). A long message also waits for a
  * place.
  */
 class LongBody implements Disposable {

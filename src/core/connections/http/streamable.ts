@@ -1,5 +1,5 @@
 /**
- * Speaks Streamable HTTP (X2, X4): every message is posted, and one more stream brings unrequested
+ * Speaks Streamable HTTP (X2): every message is posted, and one more stream brings unrequested
  * messages.
  */
 import { Readable } from 'node:stream';
@@ -109,8 +109,8 @@ export class StreamableChannel extends HttpChannel {
   }
 
   /**
-   * Probes the server (X4). Requests that failed likewise report first: the end makes other results
-   * unknown.
+   * Probes the server. Requests that failed likewise report first: the end makes other results
+   * unknown (X4).
    */
   protected failed({ reason, message }: TransportFailure): void {
     const { signal } = this.closing;

@@ -426,7 +426,7 @@ function idInEnds(head: string, tail: string): string | undefined {
 }
 
 /**
- * Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer
+ * Stops the reading of a stream for a while (S2c): nothing is dropped, the pipe makes the writer
  * wait.
  */
 class ReadPace {

@@ -1,5 +1,5 @@
 /**
- * Runs programs for values, such as `op` and `pass` (C2), without a shell, in a process tree ended
+ * Runs programs for values, such as `op` and `pass` (C2c), without a shell, in a process tree ended
  * with them. Their output is a secret and goes into no log. Invariants: starts share the run of a
  * program if they want its output while it runs; a run ends when nobody wants it; when `outputsFor`
  * resolves, nothing is left of runs for it only.

@@ -319,7 +319,7 @@ function callTool(
   });
 }
 
-/** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
+/** A server pays for its large results (S2c, P10), found by the result as it gave it. */
 function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
   const isBare = sent['_meta'] === undefined && sent['resultType'] === undefined;
   if (serverMeta && isBare && !isLarge(sent)) return enveloped(JSON.stringify(sent), serverMeta);

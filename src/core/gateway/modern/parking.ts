@@ -113,7 +113,7 @@ interface ParkableCallDeps {
 /**
  * A modern call. A question ends its POST, and the next POST brings the answers. Invariants: a
  * question is answered or refused once; an early result waits for the next POST. Closing the stream
- * or a long wait cancels the call (L2).
+ * or a long wait cancels the call (G4b).
  */
 export class ParkableCall implements Reply {
   private state: State;

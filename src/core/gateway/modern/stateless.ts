@@ -1,5 +1,6 @@
 /**
- * Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation.
+ * Answers modern requests (X8, G2b). Closing a request cancels it, and its end ends no
+ * conversation.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedMap } from '../../base/boundedMap.js';
@@ -372,7 +373,7 @@ interface Fault {
 }
 
 /**
- * Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2).
+ * Returns a request's statements about itself in `_meta` and in headers, or their fault (X8b).
  */
 export function readEnvelope(
   headers: IncomingHttpHeaders,

@@ -9,7 +9,7 @@ function after(text: string, tool = 'odd tool'): string | undefined {
   return edits && applyEdits(text, edits);
 }
 
-describe('a tool more in the blacklist (E1)', () => {
+describe('a fix that adds a tool to the blacklist (E1)', () => {
   for (const [what, text, expected] of [
     ['no filter yet', head, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`],
     [

@@ -16,7 +16,7 @@ const cases = readdirSync(folder)
     return { name: path.basename(name, '.yaml'), text, parsed: parse(text) };
   });
 
-describe('config files: one golden file a rule (C1 to C4)', () => {
+describe('mistakes of a whole file and of one entry: one golden file a rule (C4)', () => {
   for (const { name, text, parsed } of cases) {
     it(name, () => assertGolden(path.join(folder, `${name}.txt`), renderSource(parsed, text)));
   }

@@ -67,7 +67,7 @@ const scraps = [
   'x-a: &a { b: c }\n', '__proto__', 'constructor: ', '@', '`', '%',
 ]; // oxfmt-ignore
 
-describe('any text (C4, S2)', () => {
+describe('any text as a config file (C4)', () => {
   it('any text is parsed without a throw, with places inside it', () => {
     const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), {
       maxLength: 40,
@@ -203,7 +203,7 @@ describe('any text (C4, S2)', () => {
     );
   });
 
-  it('of more than 500 servers, the first 500 are read and a problem names the next one (S2)', () => {
+  it('of more than 500 servers, the first 500 are read and a problem names the next one (S2a)', () => {
     const text = (count: number): string =>
       `version: 1\nx-a: &a { transport: stdio, command: x }\nservers:\n${Array.from({ length: count }, (_, n) => `  s${n}: *a\n`).join('')}`;
     assert.deepEqual(parse(text(500)).problems, []);
@@ -310,7 +310,7 @@ describe('a problem of YAML', () => {
     });
 });
 
-describe('headers that belong to the protocol (X2)', () => {
+describe('headers that belong to the protocol (X2b)', () => {
   it('a header of the transport is left out with a warning at its name, and the server starts', () => {
     const names = [
       'Accept',

@@ -15,7 +15,7 @@ interface Asked {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-describe('a subscription to a server of the modern era (X8)', () => {
+describe('a subscription to a server of the modern era (X8d)', () => {
   let clock: FakeClock;
   let transport: ServerTransport;
   let sent: Asked[];

@@ -101,7 +101,7 @@ async function modernServer(): Promise<SilentServer> {
   return server;
 }
 
-describe('a server over HTTP that was modern until now (X8)', () => {
+describe('a server over HTTP that was modern until now (X8a)', () => {
   const refused = (status: number): object => {
     const reason = {
       kind: 'status',
@@ -151,7 +151,7 @@ describe('a server over HTTP that was modern until now (X8)', () => {
   });
 });
 
-describe('a server that writes ids as texts (X8)', () => {
+describe('a server that writes ids as texts', () => {
   it('a server that writes ids as texts gets server/discover, and its answers are accepted', async () => {
     const server = new SilentServer('legacy');
     await rest();
@@ -166,7 +166,7 @@ describe('a server that writes ids as texts (X8)', () => {
   });
 });
 
-describe('questions in a result of a modern server (X8)', () => {
+describe('questions in a result of a modern server (X8c)', () => {
   it('a wrong field of a question costs only that field, as in a request of its own (X3)', async () => {
     const server = await modernServer();
     const asked: unknown[] = [];
@@ -205,7 +205,7 @@ describe('questions in a result of a modern server (X8)', () => {
   });
 });
 
-describe('calls that a server refuses for their headers (X8)', () => {
+describe('calls that a server refuses for their headers (X8b)', () => {
   const refusal = { error: { code: -32020, message: 'Header mismatch' } };
 
   it('a call refused for its headers is sent once more, even if another call caused a listing since', async () => {
@@ -255,7 +255,7 @@ describe('calls that a server refuses for their headers (X8)', () => {
   });
 });
 
-describe('a server that was modern, and is silent at first (X8)', () => {
+describe('a server that was modern, and is silent at first (X8a)', () => {
   const old = {
     protocolVersion: '2025-11-25',
     capabilities: {},

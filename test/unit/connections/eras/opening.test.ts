@@ -1,4 +1,4 @@
-/** Rules X3, S2: answers of servers to `initialize`, and their earlier messages. */
+/** Rule X3: answers of servers to `initialize`, and their earlier messages. */
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

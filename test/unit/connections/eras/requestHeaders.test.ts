@@ -1,10 +1,10 @@
-/** Rule X8: the headers of requests. */
+/** Rule X8b: the headers of requests. */
 import assert from 'node:assert/strict';
 import { RequestHeaders } from '../../../../src/core/connections/eras/requestHeaders.js';
 
 const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': header });
 
-describe('the headers of a request (X8)', () => {
+describe('the headers of a request (X8b)', () => {
   it('the headers of a request mirror its parameters, and name its target', () => {
     const headers = new RequestHeaders();
     headers.learn({

@@ -86,7 +86,7 @@ describe('a channel of HTTP+SSE', () => {
     return { body, channel };
   }
 
-  it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2)', async () => {
+  it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2c)', async () => {
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     let heard = 0;
     const clock = new FakeClock();
@@ -102,7 +102,7 @@ describe('a channel of HTTP+SSE', () => {
     await channel.close();
   });
 
-  it('questions of the server in one chunk are heard one after the other, within its share (S2)', async () => {
+  it('questions of the server in one chunk are heard one after the other, within its share (S2e)', async () => {
     let heard = 0;
     let longest = 0;
     const clock = new FakeClock();

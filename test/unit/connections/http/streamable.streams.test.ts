@@ -10,7 +10,7 @@ describe('the streams of a channel of Streamable HTTP', () => {
   beforeEach(() => (stage = new ChannelStage()));
   afterEach(() => stage.end());
 
-  describe('the stream of unrequested messages (R6, X2)', () => {
+  describe('the stream of unrequested messages (X2)', () => {
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } as const;
 
     /** Returns the requests for the stream. */

@@ -248,7 +248,7 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
-  describe('a session that cannot be renewed (X4)', () => {
+  describe('a session that cannot be renewed (X2)', () => {
     for (const [what, isUnanswered] of [
       ['initialize is not answered again', ({ method }: Sent) => method === 'initialize'],
       [
@@ -284,7 +284,7 @@ describe('a channel of Streamable HTTP', () => {
     }
   });
 
-  it('the channel ends if it gets no new session, even if the call for it was cancelled (X4)', async () => {
+  it('the channel ends if it gets no new session, even if the call for it was cancelled (X2)', async () => {
     const other = basics();
     let refuse = (): void => {};
     const server = new FakeEndpoint((message) => {

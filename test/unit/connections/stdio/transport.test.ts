@@ -95,7 +95,7 @@ describe('stdio transport', () => {
     assert.equal(writes.length, 10);
   });
 
-  it('an answer to a server that does not read is not waited for, and a request is (S2)', async () => {
+  it('an answer to a server that does not read is not waited for, and a request is (S2e)', async () => {
     let read = (): void => undefined;
     stdin._write = (_chunk, _encoding, done) => (read = done);
     stdin._writev = null as never;
@@ -146,7 +146,7 @@ describe('stdio transport', () => {
       assert.deepEqual(heard, ['first', 'long', 'second', 'third']);
     });
 
-    it('a long line is charged by its time, even an answer, and then the server waits (S2)', async () => {
+    it('a long line is charged by its time, even an answer, and then the server waits (S2c)', async () => {
       void send(1);
       worked = 700;
       stdout.write(
@@ -162,7 +162,7 @@ describe('stdio transport', () => {
 
     const over = 'x'.repeat(17 << 20);
 
-    it('a line over the limit of an answer fails the call that it answers (S2)', async () => {
+    it('a line over the limit of an answer fails the call that it answers (S2f)', async () => {
       const answers: unknown[] = [];
       transport.onmessage = (message) => answers.push(message);
       for (const id of [1, 2, 3]) void send(id);
@@ -184,7 +184,7 @@ describe('stdio transport', () => {
       );
     });
 
-    it('an unrequested line has half the limit, even while calls are in flight (S2)', async () => {
+    it('an unrequested line has half the limit, even while calls are in flight (S2f)', async () => {
       const text = 'x'.repeat(9 << 20);
       stdout.write(told('much', { text }));
       void send(1);
@@ -264,7 +264,7 @@ describe('stdio transport', () => {
     assert.equal(heard, before);
   });
 
-  it('reading pauses after many lines or messages, unless they are answers (S2)', async () => {
+  it('reading pauses after many lines or messages, unless they are answers (S2c)', async () => {
     await transport.start();
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     for (const id of ids) void send(id);
@@ -284,7 +284,7 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(answers.join('')), false);
   });
 
-  it('reading pauses after many empty lines, too (S2)', async () => {
+  it('reading pauses after many empty lines, too (S2c)', async () => {
     await transport.start();
     assert.equal(await isHeldUp('\n'.repeat(10_000)), true);
   });

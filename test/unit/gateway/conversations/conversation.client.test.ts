@@ -28,7 +28,7 @@ describe('gateway: clients of calls', () => {
     return new Session('id', listings.of('t', 'plain'), '2025-11-25', 0);
   };
 
-  it('a slow client gets no log messages, and everything else on its listening stream (S2)', () => {
+  it('a slow client gets no log messages, and everything else on its listening stream (G2a)', () => {
     const session = open();
     const [listening, reply] = [new FakeStream(), new FakeStream()];
     session.listen(listening);

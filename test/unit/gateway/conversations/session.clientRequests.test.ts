@@ -95,7 +95,7 @@ describe('gateway: requests to clients (G4)', () => {
     });
   });
 
-  it('a request is written in the next turn (S2), unless it was withdrawn before', async () => {
+  it('a request is written in the next turn (S2e), unless it was withdrawn before', async () => {
     const [questions, stream, taken] = [
       new ClientRequests(),
       new FakeStream(),

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 const program = { kind: 'serve', version: '1' } as const;
 
-describe('the secret in a file (G6)', () => {
+describe('the secret of the endpoint in a file (G6)', () => {
   let folder: string;
   let tokenFile: string;
   let address: string;

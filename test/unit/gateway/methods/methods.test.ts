@@ -112,7 +112,7 @@ describe('gateway: methods', () => {
       assert.equal(errorCode(ask(method)), -32601));
   }
 
-  it('a call is promised a question by the list the client read last, not by the present one (S4)', async () => {
+  it('a call is promised a question by the list the client read last, not by the present one (S4d)', async () => {
     session = open('editor');
     backend.set('t', ['a', 'b'], { promised: new Set(['a']) });
     const promised = async (tool: string): Promise<unknown> => {

@@ -177,7 +177,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.deepEqual(await question, { roots: [] });
   });
 
-  it('a call gives way after a minute, but not during a POST (L2)', async () => {
+  it('a call gives way after a minute, but not during a POST (L2b)', async () => {
     const { call, reply } = begin(1);
     const since = clock.now();
     assert.equal(call.waitsSince, undefined);

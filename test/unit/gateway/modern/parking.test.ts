@@ -13,7 +13,7 @@ const target: CallTarget = {
   params: { name: 'a', arguments: { x: 1, y: [2] } },
 };
 
-describe('gateway: request states (G4)', () => {
+describe('gateway: request states (G4b)', () => {
   const parking = new Parking();
 
   it('each request state is different, and finds its call whatever else the second request brings', () => {

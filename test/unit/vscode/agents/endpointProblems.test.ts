@@ -1,4 +1,4 @@
-/** Problems of the addresses for agents (G2, G3b, G6). */
+/** Problems of the addresses for agents (G2, G6). */
 import assert from 'node:assert/strict';
 import {
   agentEndpointProblem,

@@ -20,7 +20,7 @@ function report(changes: Partial<BugReportFacts> = {}): string {
   });
 }
 
-describe('bugReport (E4)', () => {
+describe('bugReport: diagnostics without secrets (E4)', () => {
   it('a bug report has versions, settings, servers, problems and the last lines of the logs', () => {
     const text = report({
       snapshot: snapshot(

@@ -1,4 +1,4 @@
-/** Entered secrets (C2): one store for all windows, and a copy in memory. */
+/** Entered secrets (C2a): one store for all windows, and a copy in memory. */
 import assert from 'node:assert/strict';
 import { Emitter, nextEvent } from '../../../../src/core/base/events.js';
 import { EnteredSecrets } from '../../../../src/vscode/engine/enteredSecrets.js';
@@ -29,7 +29,7 @@ class Storage {
   }
 }
 
-describe('entered secrets (C2)', () => {
+describe('entered secrets (C2a)', () => {
   const open: EnteredSecrets[] = [];
   const failures: unknown[] = [];
   const clock = new FakeClock();
@@ -97,7 +97,7 @@ describe('entered secrets (C2)', () => {
     );
   });
 
-  it('there are no entered secrets until the storage answers (S2)', async () => {
+  it('there are no entered secrets until the storage answers (C2a)', async () => {
     const storage = new Storage();
     await window(storage).set('KEY', 'one');
     let unlock = (): void => {};

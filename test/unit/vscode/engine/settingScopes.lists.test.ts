@@ -1,4 +1,4 @@
-/** The effective lists of servers with an organisation (S1). */
+/** The effective lists of servers with an organisation (S1b). */
 import assert from 'node:assert/strict';
 import { effectiveLists } from '../../../../src/vscode/engine/settingScopes.js';
 

@@ -49,7 +49,7 @@ describe('permissions by the scopes of the editor (S4)', () => {
   });
 });
 
-describe('the port for agents outside the editor (G6, S4)', () => {
+describe('the port for agents outside the editor (G6a)', () => {
   const rows: readonly [
     what: string,
     set: SettingValues | undefined,

@@ -16,7 +16,7 @@ describe('labelsOf', () => {
   ];
   const servers = states.map((state) => status(state.kind, { state }));
 
-  it('are the ids of all servers that are not switched off, in file order (G3b)', () => {
+  it('are the ids of all servers that are not switched off, in file order (G3j)', () => {
     const all = ['starting', 'reconnecting', 'running', 'idle', 'failed', 'invalid', 'stopped'];
     assert.deepEqual(labelsOf(snapshot(servers), []), all);
     assert.deepEqual(

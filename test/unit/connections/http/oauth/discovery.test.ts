@@ -185,7 +185,7 @@ describe('OAuth discovery (X7)', () => {
     ['another port', '/mcp', { [`${well}/mcp`]: `${host}:8443/mcp` }, 'refused'],
     ['another host', '/mcp', { [`${well}/mcp`]: 'https://other.example/mcp' }, 'refused'],
   ] as readonly (readonly [string, string, Record<string, string>, string, string?])[]) {
-    it(`discovery ${resource === 'refused' ? 'refuses' : 'takes'} metadata whose resource is ${what}`, async () => {
+    it(`discovery ${resource === 'refused' ? 'refuses' : 'takes'} metadata whose resource is ${what} (X7d)`, async () => {
       assert.equal(await taken(`${host}${url}`, places, named), resource);
     });
   }

@@ -78,7 +78,7 @@ describe('OAuth grants', () => {
     ]);
   });
 
-  it('a grant has the client stored by an earlier version, if it is of the same issuer (X7)', () => {
+  it('a grant has the client stored by an earlier version, if it is of the same issuer (X7a)', () => {
     const grant = { ...granted(asked, tokens, 0), client: undefined };
     const stored = (issuer: string): string =>
       JSON.stringify({ registration: { issuer, client, redirect: undefined, scope: 'x' }, grant });

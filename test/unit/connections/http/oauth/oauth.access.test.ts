@@ -50,7 +50,7 @@ describe('OAuth access', () => {
     },
   };
 
-  it('a request goes without a token if the store does not answer, and a later answer is taken (S2)', async () => {
+  it('a request goes without a token if the store does not answer, and a later answer is taken (X7b)', async () => {
     const clock = new FakeClock();
     let answer = (_: string): void => {};
     const access = new OAuthAccess({

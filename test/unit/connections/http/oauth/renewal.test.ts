@@ -6,7 +6,7 @@ import { renewed, revoke } from '../../../../../src/core/connections/http/oauth/
 
 const issuer = 'https://auth.example';
 
-describe('OAuth renewals (X7)', () => {
+describe('OAuth renewals (X7b)', () => {
   for (const endpoint of [
     'http://auth.example/revoke',
     'http://127.0.0.1:6379/revoke',

@@ -93,7 +93,7 @@ describe('the page of a call', () => {
     assert.match(page([text('x '.repeat(1_000_000))]), / \n… \(2000000 characters in all\)\n```$/);
   });
 
-  it('the page of a call has no secret, and a mask removes no fence (S1a)', () => {
+  it('the page of a call has no secret, and a mask removes no fence (E4)', () => {
     const forged = '\n```\n\n# Sign in again\n\n[Sign in](https://evil.example)';
     for (const [first, second] of [
       ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'],

@@ -169,7 +169,7 @@ describe('treeModel', () => {
     ],
   ];
   for (const [what, changes, phrase] of lacking) {
-    it(`a running server is a warning in icon and words if ${what}`, () => {
+    it(`a running server is a warning in icon and words if ${what} (E3c)`, () => {
       const row = serverRow(changes);
       assert.equal(row.icon.id, 'warning');
       assert.ok(row.description.split(' · ').includes(phrase), row.description);
@@ -190,7 +190,7 @@ describe('treeModel', () => {
     assert.match(row.description, /0 tools in the editor/);
   });
 
-  it('a server that keeps tools out by its lists, or serves only prompts, is green', () => {
+  it('a server that keeps tools out by its lists, or serves only prompts, is green (E3c)', () => {
     const listed = {
       excluded: [{ original: 'b', reason: { kind: 'whitelist' } }],
       tools: [servedTool('a')],
@@ -320,7 +320,7 @@ describe('treeModel', () => {
     );
   });
 
-  it('marks a tool that only the editor does not get (N7)', () => {
+  it('marks a tool that only the editor does not get (N7b)', () => {
     const [row] = serverRow({
       tools: [servedTool('click', { editorRefuses: { kind: 'schema', detail: 'no items' } })],
     }).children;

@@ -11,7 +11,7 @@ function changed(before: Changes, after: Changes): string[] | undefined {
   return changedRows(tree(before), tree(after))?.map(({ label }) => label);
 }
 
-describe('changedRows (E3: no flicker)', () => {
+describe('changedRows: only changed rows are drawn (E3)', () => {
   const instance = {
     id: '1',
     pid: 7,
