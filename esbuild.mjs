@@ -10,10 +10,11 @@
  */
 import { build, context, transform } from 'esbuild';
 import { rollup } from 'rollup';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { licencesOf } from './build/licences.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, 'dist');
@@ -173,63 +174,6 @@ function refusePackagesOnActivation(chunks, metafile) {
   );
 }
 
-const mitTerms = `Permission is hereby granted, free of charge, to any person obtaining a copy
-of this software and associated documentation files (the "Software"), to deal
-in the Software without restriction, including without limitation the rights
-to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
-copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all
-copies or substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
-IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
-FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
-AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
-LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
-OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
-SOFTWARE.`;
-
-/**
- * Returns the text of the licences, because the bundles are copies of the packages. Fails for a
- * package without one.
- * @param metafiles of everything that is built
- */
-async function licencesOf(metafiles) {
-  const inputs = metafiles.flatMap(({ outputs }) =>
-    Object.values(outputs).flatMap((each) => Object.keys(each.inputs)),
-  );
-  const folders = inputs.flatMap(
-    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? [],
-  );
-  const texts = await Promise.all(
-    [...new Set(folders)]
-      .sort((a, b) => (a < b ? -1 : 1))
-      .map((folder) => licenceOf(join(root, folder))),
-  );
-  const head = 'MCP Toolsets contains code of these packages, under these licences.\n';
-  return [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`);
-}
-
-async function licenceOf(folder) {
-  const { name, version, license, author } = JSON.parse(
-    await readFile(join(folder, 'package.json'), 'utf8'),
-  );
-  const names = (await readdir(folder))
-    .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
-    .sort();
-  const texts = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')));
-  if (texts.length === 0) {
-    // Some packages only name this licence. Its terms are the same everywhere.
-    if (license !== 'MIT') throw new Error(`${folder} has no licence, so it must not be bundled.`);
-    texts.push(
-      `MIT License\n\nCopyright (c) ${author?.name ?? author ?? `the authors of ${name}`}\n\n${mitTerms}`,
-    );
-  }
-  return `${name} ${version} (${license})\n\n${texts.map((text) => text.trim()).join('\n\n')}\n`;
-}
-
 /** Writes what changed and removes what is no longer built. */
 async function write(files) {
   const wanted = new Set(files.map(({ path }) => resolve(path)));
@@ -254,7 +198,10 @@ async function finish(partsResult) {
     metafiles.push(metafile);
     files.push(...outputFiles.map(({ path, text }) => ({ path, text })));
   }
-  files.push({ path: join(outdir, 'third-party-licenses.txt'), text: await licencesOf(metafiles) });
+  files.push({
+    path: join(outdir, 'third-party-licenses.txt'),
+    text: await licencesOf(root, metafiles),
+  });
   await write(files);
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   for (const { path, text } of scripts) {

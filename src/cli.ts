@@ -22,9 +22,9 @@ import {
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isBroken, statusTable, tokenLines } from './cli/render.js';
-import { directoryExists } from './core/host/assemble.js';
+import { directoryExists } from './core/assembly/assemble.js';
 import { forgetNpm } from './core/processes/environment.js';
-import { withServers, type Run } from './cli/withHost.js';
+import { withServers, type Run } from './cli/withEngine.js';
 import { version } from '../package.json';
 
 /**
@@ -42,36 +42,21 @@ async function main(argv: string[]): Promise<number> {
   if (values.version) return print(version);
   if (values.help) return print(usage.trimEnd());
   const [name, ...words] = positionals;
-  for (const option of name === 'connect' ? (['folder', 'token-file'] as const) : []) {
-    if (!leadsOut(values[option] ?? '.', process.cwd(), homedir(), require.main?.filename))
-      continue;
-    const why =
-      'an entry of a repository must not reach your other folders. Start ~/.minds/bin/mcp-toolsets.js with node';
-    return misuse(`In a repository, \`connect\` takes no --${option} outside it: ${why}.`);
+  const isConnect = name === 'connect';
+  if (isConnect) {
+    const refusal = refusalOfFolders(values);
+    if (refusal !== undefined) return misuse(refusal);
   }
-  const folder = path.resolve(
-    values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'),
-  );
+  const found = isConnect ? nearestFolder(process.cwd(), homedir()) : '.';
+  const folder = path.resolve(values.folder ?? found);
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
-  const permissions = await PersonsPermissions.read(homedir(), values, name === 'connect');
+  const permissions = await PersonsPermissions.read(homedir(), values, isConnect);
   if (typeof permissions === 'string') return complain(permissions);
   if (name === undefined) return misuse('A command is missing.');
   const command = commands.get(name);
   if (!command) return misuse(`Unknown command "${name}".`);
-  if (command.needs !== undefined && words.length === 0)
-    return misuse(`${command.needs} is missing.`);
-  const tooMuch = words[command.most ?? words.length];
-  if (tooMuch !== undefined) return misuse(`\`${name}\` does not take the argument "${tooMuch}".`);
-  const takes = [...everyCommand, ...(command.takes ?? [])];
-  const untaken = givenOptions(values).find((option) => !takes.includes(option));
-  if (untaken !== undefined) {
-    const why =
-      'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
-    const isConsent = name === 'connect' && consents.includes(untaken);
-    return misuse(
-      `\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`,
-    );
-  }
+  const refusal = refusalOfWords(name, command, words) ?? refusalOfOptions(name, command, values);
+  if (refusal !== undefined) return misuse(refusal);
   if (!hasHome()) {
     complain(
       'HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.',
@@ -83,8 +68,45 @@ async function main(argv: string[]): Promise<number> {
   if (serves) process.on('uncaughtException', complainOfDefect);
   const { json, debug, approve } = values;
   const guardianScript = path.join(__dirname, 'guardian.js');
-  const run = { folder, json, debug, approve, permissions, guardianScript, script: __filename };
+  const run = {
+    folder,
+    json,
+    debug,
+    approve,
+    permissions,
+    guardianScript,
+    script: __filename,
+  };
   return command.does(run, words, values);
+}
+
+/** An entry of a repository stays in its repository (G6f). */
+function refusalOfFolders(values: Options): string | undefined {
+  const launcher = require.main?.filename;
+  const outside = (['folder', 'token-file'] as const).find((option) =>
+    leadsOut(values[option] ?? '.', process.cwd(), homedir(), launcher),
+  );
+  if (outside === undefined) return undefined;
+  const why =
+    'an entry of a repository must not reach your other folders. Start ~/.minds/bin/mcp-toolsets.js with node';
+  return `In a repository, \`connect\` takes no --${outside} outside it: ${why}.`;
+}
+
+function refusalOfWords(name: string, command: Command, words: Words): string | undefined {
+  if (command.needs !== undefined && words.length === 0) return `${command.needs} is missing.`;
+  const tooMuch = words[command.most ?? words.length];
+  return tooMuch === undefined ? undefined : `\`${name}\` does not take the argument "${tooMuch}".`;
+}
+
+function refusalOfOptions(name: string, command: Command, values: Options): string | undefined {
+  const takes = [...everyCommand, ...(command.takes ?? [])];
+  const untaken = givenOptions(values).find((option) => !takes.includes(option));
+  if (untaken === undefined) return undefined;
+  const refusal = `\`${name}\` does not take the option --${untaken}.`;
+  const isConsent = name === 'connect' && consents.includes(untaken);
+  return isConsent
+    ? `${refusal} An agent starts it, so it starts only what was approved: by \`mcp-toolsets approve\`.`
+    : refusal;
 }
 
 type Takes = readonly (keyof Options)[];
@@ -123,13 +145,44 @@ const cassettes = () => import('./cli/cassetteCommands.js');
 
 const commands = new Map<string, Command>(
   Object.entries<Command>({
-    check: { most: 0, needsNoHome: true, takes: [...starting, 'start'], does: check },
-    status: { most: 0, takes: [...starting, 'token-file'], does: status },
-    tools: { most: 1, takes: starting, does: tools },
-    call: { needs: 'The name of a tool', most: 2, takes: [...starting, 'answers'], does: call },
-    resources: { most: 1, takes: starting, does: resources },
-    read: { needs: 'The URI of a resource', most: 1, takes: [...starting, 'server'], does: read },
-    prompts: { most: 1, takes: starting, does: prompts },
+    check: {
+      most: 0,
+      needsNoHome: true,
+      takes: [...starting, 'start'],
+      does: check,
+    },
+    status: {
+      most: 0,
+      takes: [...starting, 'token-file'],
+      does: status,
+    },
+    tools: {
+      most: 1,
+      takes: starting,
+      does: tools,
+    },
+    call: {
+      needs: 'The name of a tool',
+      most: 2,
+      takes: [...starting, 'answers'],
+      does: call,
+    },
+    resources: {
+      most: 1,
+      takes: starting,
+      does: resources,
+    },
+    read: {
+      needs: 'The URI of a resource',
+      most: 1,
+      takes: [...starting, 'server'],
+      does: read,
+    },
+    prompts: {
+      most: 1,
+      takes: starting,
+      does: prompts,
+    },
     prompt: {
       needs: 'The name of a prompt',
       most: 2,
@@ -158,8 +211,17 @@ const commands = new Map<string, Command>(
       serves: true,
       does: lazily(() => import('./cli/connectCommand.js'), 'connect'),
     },
-    engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
-    stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
+    engine: {
+      most: 0,
+      takes: ['token-file'],
+      serves: true,
+      does: lazily(serving, 'engine'),
+    },
+    stop: {
+      most: 0,
+      takes: ['token-file'],
+      does: lazily(serving, 'stop'),
+    },
     entries: {
       needs: 'The name of an agent',
       most: 1,
@@ -171,7 +233,11 @@ const commands = new Map<string, Command>(
       takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
       does: lazily(record, 'calls'),
     },
-    record: { needsNoHome: true, serves: true, does: lazily(cassettes, 'record') },
+    record: {
+      needsNoHome: true,
+      serves: true,
+      does: lazily(cassettes, 'record'),
+    },
     replay: {
       needs: 'The file of a cassette',
       most: 1,
@@ -180,7 +246,12 @@ const commands = new Map<string, Command>(
       does: lazily(cassettes, 'replay'),
     },
     secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
-    import: { needs: 'The name of a file', most: 1, takes: ['format', 'write'], does: importFile },
+    import: {
+      needs: 'The name of a file',
+      most: 1,
+      takes: ['format', 'write'],
+      does: importFile,
+    },
   }),
 );
 

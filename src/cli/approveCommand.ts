@@ -10,7 +10,7 @@ import { complain, complainOf, print, toJson } from './output.js';
 import { inOrder } from './render.js';
 import { keptOffers } from './keptOffers.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { withEngine, type Run, type RunningEngine } from './withEngine.js';
 import type { OfferChange } from '../core/approval/offerLedger.js';
 import { offerReview } from '../core/approval/offerReview.js';
 import { noClient, type ExpectedClient, type Fields } from '../core/protocol/client.js';
@@ -29,14 +29,14 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   const interruption = new Interruption();
   try {
     if (approvals.ledger.problem !== undefined) return complain('Nothing is approved.');
-    const waiting = approvals.waiting(
+    const waiting = approvals.waitingOf(
       servers.filter(({ id }) => names.length === 0 || names.includes(id)),
     );
     if (waiting.length === 0) {
       if (names.length > 0) return await acceptChanges(run, names, yes);
       return print(run.json ? '[]' : 'No server waits for approval.');
     }
-    if (run.json) print(toJson(waiting));
+    if (run.json) print(toJson(waiting.map(({ launch }) => launch)));
     const isAsked = !yes && isTerminal();
     if (!isAsked && !run.json) print(approvals.review(waiting));
     if (!isAsked && !yes) {
@@ -46,8 +46,8 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
     }
     const agreed = yes ? waiting : await approvals.agreed(waiting, interruption.signal);
     if (agreed.length === 0) return complain('Nothing is approved.');
-    if (!(await approvals.approve(agreed))) return 1;
-    if (!run.json) print(`Approved: ${agreed.map(({ server }) => server).join(', ')}.`);
+    if (!approvals.report(await approvals.approve(agreed))) return 1;
+    if (!run.json) print(`Approved: ${agreed.map(({ launch }) => launch.server).join(', ')}.`);
     return agreed.length < waiting.length ? 1 : 0;
   } finally {
     interruption.dispose();
@@ -61,14 +61,12 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
   if (!offers.isUsable) return 1;
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];
-  const accept = async ({ host, started, signal }: RunningHost): Promise<number> => {
+  const accept = async ({ host, started, signal }: RunningEngine): Promise<number> => {
     await started;
     const changed = host.snapshot.servers
       .filter(({ id }) => names.includes(id))
       .flatMap(({ changedOffers }) => changedOffers);
-    const changes = (await Promise.all(changed.map((name) => offers.changeOf(name)))).flatMap(
-      (change) => change ?? [],
-    );
+    const changes = await offers.changesNamed(changed);
     if (changes.length === 0) return 0;
     shown = [...shown, ...changes];
     const { now, before } = offerReview(changes, (file) => file);
@@ -78,7 +76,11 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     const about = changes
       .map(({ server, kind, original }) => `${server}: ${kind} ${original}`)
       .join(', ');
-    const agreement = { review, about: [about], question: 'Accept this as it is shown now?' };
+    const agreement = {
+      review,
+      about: [about],
+      question: 'Accept this as it is shown now?',
+    };
     if (!yes && !(await agreesOnTerminal(agreement, signal))) {
       return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
     }
@@ -93,8 +95,15 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
       ...noClient,
       capabilities: JSON.parse(declared) as Fields,
     });
-    const code = await withHost(
-      { ...run, only, offerReview: offers, expects, asks: false, approve: false },
+    const code = await withEngine(
+      {
+        ...run,
+        only,
+        offerReview: offers,
+        expects,
+        asks: false,
+        approve: false,
+      },
       accept,
     );
     if (code !== 0) return code;

@@ -16,7 +16,7 @@ import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
 import type { Options, Words } from './options.js';
 import { complain, misuse, print, reasonOf } from './output.js';
-import type { Run } from './withHost.js';
+import type { Run } from './withEngine.js';
 
 export async function calls(run: Run, [action, target]: Words, request: Options): Promise<number> {
   if (action !== undefined && (action !== 'export' || target === undefined)) {

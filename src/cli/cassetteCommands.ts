@@ -26,7 +26,7 @@ import { startProcess } from '../core/processes/processTree.js';
 import { Interruption } from './interruption.js';
 import type { Words } from './options.js';
 import { complain, misuse, passLine, reasonOf } from './output.js';
-import type { Run } from './withHost.js';
+import type { Run } from './withEngine.js';
 
 /** A message may have this many bytes. */
 const longestLine = 64 << 20;
@@ -55,7 +55,12 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
   const keeper =
     platform === 'win32'
       ? new Jobs()
-      : new Guardian({ mark, script: run.guardianScript, execPath, env });
+      : new Guardian({
+          mark,
+          script: run.guardianScript,
+          execPath,
+          env,
+        });
   const interruption = new Interruption();
   const started = await startProcess({
     command,

@@ -13,7 +13,7 @@ import { homedir } from '../core/base/home.js';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { launcherPath, realPath } from '../core/base/paths.js';
 import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
-import { builtInToolset, isEnabled } from '../core/config/model.js';
+import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { mindsPath } from '../core/config/sources.js';
 import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
@@ -30,7 +30,7 @@ import type { Options, Words } from './options.js';
 import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
 import { isTerminal } from './terminalQuestion.js';
-import type { Run } from './withHost.js';
+import type { Run } from './withEngine.js';
 
 type Place = Readonly<Record<'root' | 'file' | 'label', string>>;
 type Change = Place & Readonly<Record<'before' | 'after' | 'report', string>>;
@@ -40,7 +40,12 @@ function changeOf(
   before = '',
   { after, report }: Pick<Change, 'after' | 'report'>,
 ): Change {
-  return { ...place, before, after: markedAs(before, after), report };
+  return {
+    ...place,
+    before,
+    after: markedAs(before, after),
+    report,
+  };
 }
 
 function writeChange({ root, file, before, after }: Change): void {
@@ -82,7 +87,15 @@ export function importFile(
       folders: { folder, home: homedir() },
     });
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);
-    const change = changeOf({ root: folder, file, label: mindsPath }, config, plan);
+    const change = changeOf(
+      {
+        root: folder,
+        file,
+        label: mindsPath,
+      },
+      config,
+      plan,
+    );
     if (write) writeChange(change);
     if (json) print(toJson(plan.imported));
     else show(change, write);
@@ -111,53 +124,70 @@ function startOf(
   return `a repository could replace this command line, ${cli}, because it is in your folder. Use the extension, or install the package elsewhere`;
 }
 
+interface PlannedEntries {
+  readonly change: ReturnType<typeof changeOf>;
+  readonly entries: object;
+  /** The servers that the entries start. */
+  readonly servers: readonly ConfiguredServer[];
+  /** The program that the launcher of the home folder is to run, if it changes. */
+  readonly cli: string | undefined;
+}
+
+/** Returns the reason, as a phrase, if there is nothing to write. */
+function entriesFor(
+  agent: AgentKind,
+  place: Omit<Place, 'label'>,
+  run: Run,
+  options: Options,
+): PlannedEntries | string {
+  const { file } = place;
+  const text = textIfThere(file, largestForeignFile);
+  const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
+  const { servers: configured, problems } = readConfig(run.folder);
+  const ofFiles = problems.filter(isOfFile);
+  if (ofFiles.length > 0) {
+    complainOf(inOrder(ofFiles));
+    return 'the toolsets are not known until you correct the config file';
+  }
+  // An invalid id is a problem of the file, and names no toolset.
+  const servers = configured.filter(
+    (server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id),
+  );
+  const start = startOf(agent, run, homedir());
+  if (typeof start === 'string') return start;
+  const plan = planEntries({
+    agent,
+    text: text && withoutMark(text),
+    label,
+    toolsets: [...servers.map(({ id }) => id), builtInToolset],
+    launcher: start.launcher,
+    folder: realPath(run.folder),
+    tokenFile: tokenFileFor(run, options),
+  });
+  if (plan.kind === 'impossible') return plan.reason;
+  const change = changeOf({ ...place, label }, text, plan);
+  return { change, entries: plan.entries, servers, cli: start.cli };
+}
+
 export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
   const { write, yes } = options;
   if (yes && !write) return misuse('--yes approves what the entries start, so it needs --write.');
   const agent = agentKinds.find((kind) => kind === name);
   if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
-  const place = agents[agent].place({
-    folder: run.folder,
-    home,
-    configHome: process.env['XDG_CONFIG_HOME'],
-  });
+  const configHome = process.env['XDG_CONFIG_HOME'];
+  const place = agents[agent].place({ folder: run.folder, home, configHome });
   if (!place)
     return complain(
       'This agent keeps its servers in a file of the folder, but no folder is given.',
     );
-  const { file } = place;
   const approvals = await FolderApprovals.open(run.folder);
   const interruption = new Interruption();
   try {
-    const text = textIfThere(file, largestForeignFile);
-    const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
-    const { servers: configured, problems } = readConfig(run.folder);
-    const ofFiles = problems.filter(isOfFile);
-    if (ofFiles.length > 0) {
-      complainOf(inOrder(ofFiles));
-      return complain(
-        'Nothing was written: the toolsets are not known until you correct the config file.',
-      );
-    }
-    // An invalid id is a problem of the file, and names no toolset.
-    const servers = configured.filter(
-      (server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id),
-    );
-    const start = startOf(agent, run, home);
-    if (typeof start === 'string') return complain(`Nothing was written: ${start}.`);
-    const plan = planEntries({
-      agent,
-      text: text && withoutMark(text),
-      label,
-      toolsets: [...servers.map(({ id }) => id), builtInToolset],
-      launcher: start.launcher,
-      folder: realPath(run.folder),
-      tokenFile: tokenFileFor(run, options),
-    });
-    if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
-    const change = changeOf({ ...place, label }, text, plan);
-    const starts = approvals.waiting(servers);
+    const planned = entriesFor(agent, place, run, options);
+    if (typeof planned === 'string') return complain(`Nothing was written: ${planned}.`);
+    const { change, entries, servers, cli } = planned;
+    const starts = approvals.waitingOf(servers);
     const isAsked = write && !yes && isTerminal();
     if (starts.length > 0 && !run.json && !isAsked) {
       complainLines(
@@ -165,16 +195,14 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
       );
     }
     if (write) writeChange(change);
-    if (write && start.cli !== undefined) await writeLauncher(home, start.cli);
-    if (run.json) print(toJson({ file, entries: plan.entries, starts, written: write }));
+    if (write && cli !== undefined) await writeLauncher(home, cli);
+    const launches = starts.map(({ launch }) => launch);
+    if (run.json) print(toJson({ file: place.file, entries, starts: launches, written: write }));
     else show(change, write);
-    const agreed = yes
-      ? starts
-      : isAsked
-        ? await approvals.agreed(starts, interruption.signal)
-        : [];
-    if (!(await approvals.approve(agreed))) return 1;
-    const left = starts.filter((launch) => !agreed.includes(launch));
+    const asked = isAsked ? await approvals.agreed(starts, interruption.signal) : [];
+    const agreed = yes ? starts : asked;
+    if (agreed.length > 0 && !approvals.report(await approvals.approve(agreed))) return 1;
+    const left = starts.filter((each) => !agreed.includes(each));
     if (left.length > 0) complain(approvals.waitingLine(left));
     return 0;
   } catch (error) {

@@ -15,7 +15,7 @@ import { foldersUp, isInside, isPersons, launcherPath, samePath } from '../core/
 import { worktreeOf } from '../core/approval/worktree.js';
 import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
-import { directoryExists } from '../core/host/assemble.js';
+import { directoryExists } from '../core/assembly/assemble.js';
 import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { secretOf } from './keyring.js';
 
@@ -40,7 +40,11 @@ export function readConfig(
 ): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
   const { sources, problems } = readConfigFiles(folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
-  return { sources, servers: model.servers, problems: [...problems, ...found] };
+  return {
+    sources,
+    servers: model.servers,
+    problems: [...problems, ...found],
+  };
 }
 
 export function readConfigFiles(folder: string): ConfigFiles {

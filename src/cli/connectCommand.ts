@@ -2,23 +2,23 @@
  * `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved
  * elsewhere (S1i).
  */
-import { randomBytes } from 'node:crypto';
 import { systemClock } from '../core/base/clock.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
 import { messageOf } from '../core/base/text.js';
-import { createGateway } from '../core/gateway/http/gateway.js';
+import { newToken } from '../core/files/tokenFile.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
 import { servingGuards } from './keptOffers.js';
+import { settledState } from './serveCommand.js';
 import type { Options, Words } from './options.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
-import { withHost, type Run } from './withHost.js';
+import { withEngine, type Run } from './withEngine.js';
 
 export async function connect(run: Run, [toolset]: Words, options: Options): Promise<number> {
   const holdChanged = options['hold-changed'];
@@ -98,24 +98,30 @@ async function serveAlone(
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   const only = toolset === builtInToolset ? undefined : toolset;
   // The input belongs to the client, which must not answer questions.
-  return await withHost(
-    { ...run, ...guards, only, asks: false, approve: false },
+  return await withEngine(
+    {
+      ...run,
+      ...guards,
+      only,
+      asks: false,
+      approve: false,
+    },
     async (running) => {
-      const { core, host, started, follow, closeFirst } = running;
-      const { backend, log, redactor } = core;
-      const token = randomBytes(32).toString('base64url');
-      redactor.register([token]);
-      const gateway = createGateway(
-        { backend, log, clock: systemClock, onClient },
-        { version, stable: { port: 0, token } },
-      );
-      closeFirst(() => gateway.dispose());
-      await gateway.start();
+      const { engine, host, started, follow } = running;
+      const token = newToken();
+      const endpoint = engine.serve({
+        kind: 'bridge',
+        token,
+        listeners: { onClient },
+      });
+      const state = await settledState(endpoint, running.signal);
+      if (state.kind !== 'listening')
+        throw new Error(state.kind === 'failed' ? state.reason : 'no port is free');
       follow();
       const isThere = (): boolean =>
         toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
       if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, signal)]);
-      onReady({ url: urlOf(gateway.port ?? 0), token });
+      onReady({ url: urlOf(state.port), token });
       await untilAborted(signal);
       return 0;
     },

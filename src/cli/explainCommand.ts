@@ -1,6 +1,11 @@
 /** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
 import path from 'node:path';
-import { askedNote, explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
+import {
+  askedNote,
+  explain,
+  type ExplainedTool,
+  type RoadAnswer,
+} from '../core/catalogue/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
@@ -14,7 +19,7 @@ import type { Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
 import { complain, print, toJson } from './output.js';
 import { positionText } from './render.js';
-import { withServers, type Run } from './withHost.js';
+import { withServers, type Run } from './withEngine.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
 export async function explainTool(run: Run, [name = '']: Words): Promise<number> {
@@ -48,9 +53,18 @@ function permitted(
   if (answer.road !== 'other agents' || !answer.offered) return answer;
   const { road, name } = answer;
   const { permission, pattern = name } = permissionOf({ original, published: name }, rules);
-  const denied = { kind: 'denied', pattern, published: name } as const;
+  const denied = {
+    kind: 'denied',
+    pattern,
+    published: name,
+  } as const;
   if (permission === 'deny')
-    return { road, offered: false, why: exclusionPhrase(denied), fix: exclusionRemedy(denied) };
+    return {
+      road,
+      offered: false,
+      why: exclusionPhrase(denied),
+      fix: exclusionRemedy(denied),
+    };
   return permission === 'ask' ? { ...answer, note: askedNote } : answer;
 }
 

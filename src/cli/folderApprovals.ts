@@ -3,16 +3,16 @@
  * `ask` asks.
  */
 import path from 'node:path';
-import { launchOf } from '../core/approval/approvals.js';
-import { approveCommand, commandLine, reviewTexts } from '../core/approval/approvalTexts.js';
-import type { LaunchDescription } from '../core/approval/fingerprint.js';
-import { ApprovalLedger } from '../core/approval/ledger.js';
+import {
+  approveCommand,
+  commandLine,
+  reviewTexts,
+  type PendingLaunch,
+} from '../core/approval/approvalTexts.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
-import { isInside, realPath, samePath } from '../core/base/paths.js';
-import { isEnabled, type ConfiguredServer } from '../core/config/model.js';
-import { approvalsFile, isUserFile } from '../core/config/sources.js';
-import { SharedFile } from '../core/files/sharedFile.js';
+import { realPath, samePath } from '../core/base/paths.js';
+import { PersonsApprovals, type ApprovalOutcome } from '../core/engine/personsApprovals.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, newLines, reasonOf } from './output.js';
 import { agreesOnTerminal } from './terminalQuestion.js';
@@ -27,87 +27,80 @@ export interface Consent {
 /** In one question. All of them have room on a small screen. */
 const mostAtOnce = 4;
 
-export class FolderApprovals {
+export class FolderApprovals extends PersonsApprovals {
   private constructor(
     private readonly folder: string,
-    private readonly file: SharedFile,
-    readonly ledger: ApprovalLedger,
-  ) {}
+    asks: boolean,
+  ) {
+    super({
+      clock: systemClock,
+      home: homedir(),
+      folders: () => [folder],
+      asks: () => asks,
+      startsRevoked: !asks,
+      pollMs: 500,
+    });
+  }
 
   /** @param asks false if every server of the files may start, now and later */
   static async open(folder: string, asks = true): Promise<FolderApprovals> {
-    const file = new SharedFile(approvalsFile(homedir()), systemClock, 500);
-    const ledger = new ApprovalLedger({
-      store: file,
-      asks: () => asks,
-      startsRevoked: !asks,
-      isUsersOwn: (source) => isUserFile(source, [folder], homedir()),
-      isInWorkspace: (directory) => isInside(directory, folder),
-    });
+    const approvals = new FolderApprovals(folder, asks);
+    const { ledger } = approvals;
     const told = newLines(complain);
     ledger.onDidChange(() => told(ledger.problem === undefined ? [] : [ledger.problem]));
     await ledger.load();
-    return new FolderApprovals(folder, file, ledger);
-  }
-
-  waiting(servers: readonly ConfiguredServer[]): LaunchDescription[] {
-    return servers
-      .filter(isEnabled)
-      .flatMap((server) => launchOf(server) ?? [])
-      .filter((launch) => this.ledger.judge(launch) === 'pending');
+    return approvals;
   }
 
   /** Asks at a terminal. Elsewhere, only a word of the person starts what waits (S1i). */
-  async ask(
-    waiting: readonly LaunchDescription[],
+  async askAtStart(
+    waiting: readonly PendingLaunch[],
     consent: Consent,
     signal: AbortSignal,
   ): Promise<void> {
-    if (consent.approve) this.ledger.allow(waiting);
-    else if (consent.asks !== false) await this.approve(await this.agreed(waiting, signal));
+    if (consent.approve) this.ledger.allow(waiting.map(({ launch }) => launch));
+    else if (consent.asks !== false)
+      this.report(await this.ask(waiting, (pending) => this.agreed(pending, signal)));
   }
 
   /** Resolves to the launches that the person lets start; none without a terminal. */
   async agreed(
-    waiting: readonly LaunchDescription[],
+    waiting: readonly PendingLaunch[],
     signal: AbortSignal,
-  ): Promise<readonly LaunchDescription[]> {
-    let agreed: readonly LaunchDescription[] = [];
+  ): Promise<readonly PendingLaunch[]> {
+    let agreed: readonly PendingLaunch[] = [];
     for (let at = 0; at < waiting.length && !signal.aborted; at += mostAtOnce) {
       const some = waiting.slice(at, at + mostAtOnce);
-      const what = some.length === 1 ? `"${some[0]?.server}"` : `these ${some.length} servers`;
-      const about = some.map((launch) => `${launch.server}: ${commandLine(launch)}`);
-      const agreement = { review: this.review(some), about, question: `Let ${what} start?` };
+      const what =
+        some.length === 1 ? `"${some[0]?.launch.server}"` : `these ${some.length} servers`;
+      const about = some.map(({ launch }) => `${launch.server}: ${commandLine(launch)}`);
+      const agreement = {
+        review: this.review(some),
+        about,
+        question: `Let ${what} start?`,
+      };
       if (await agreesOnTerminal(agreement, signal)) agreed = [...agreed, ...some];
     }
     return agreed;
   }
 
-  /** Resolves to false if the approval ends with this run (S1h). */
-  async approve(waiting: readonly LaunchDescription[]): Promise<boolean> {
-    try {
-      await this.ledger.approve(waiting);
-    } catch (error) {
+  /** Returns false, with a line that says why, if an approval ends with this run (S1h). */
+  report(outcome: ApprovalOutcome): boolean {
+    if (outcome.kind === 'notStored') {
       complain(
-        `The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`,
+        `The approval could not be stored, so it holds for this run only: ${reasonOf(outcome.error)}.`,
       );
       return false;
     }
-    const passing = waiting
-      .filter((launch) => !this.ledger.isKept(launch))
-      .map(({ server }) => `"${server}"`);
-    if (passing.length === 0) return true;
+    if (outcome.passing.length === 0) return true;
+    const passing = outcome.passing.map(({ server }) => `"${server}"`).join(', ');
     complain(
-      `The approval of ${passing.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`,
+      `The approval of ${passing} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`,
     );
     return false;
   }
 
-  review(waiting: readonly LaunchDescription[]): string {
-    const pending = waiting.map((launch) => ({
-      launch,
-      before: this.ledger.approvedBefore(launch),
-    }));
+  review(pending: readonly PendingLaunch[]): string {
     const real = realPath(this.folder);
     const label = (file: string): string =>
       file.startsWith(real + path.sep) ? path.relative(real, file) : file;
@@ -123,27 +116,20 @@ export class FolderApprovals {
    * Returns one line about all servers that wait, or none. @param asks false if the command does
    * not take --approve
    */
-  waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>, asks: boolean): string[] {
-    const waiting = servers.flatMap(({ approval }) =>
-      approval.kind === 'pending' ? [approval.launch] : [],
-    );
+  waitingLines(snapshot: Pick<StatusSnapshot, 'servers'>, asks: boolean): string[] {
+    const waiting = this.waitingIn(snapshot);
     if (waiting.length === 0) return [];
     const it = waiting.length === 1 ? 'it' : 'them';
     return [`${this.waitingLine(waiting)}${asks ? ` --approve starts ${it} for this run.` : ''}`];
   }
 
-  waitingLine(waiting: readonly LaunchDescription[]): string {
-    const ids = waiting.map(({ server }) => server);
+  waitingLine(waiting: readonly PendingLaunch[]): string {
+    const ids = waiting.map(({ launch }) => launch.server);
     const [wait, it] = ids.length === 1 ? ['waits', 'it'] : ['wait', 'them'];
     const folder = samePath('.', this.folder) ? undefined : this.folder;
-    const how = waiting.every((launch) => this.ledger.isKept(launch))
+    const how = waiting.every(({ launch }) => this.ledger.isKept(launch))
       ? `Run \`${approveCommand(ids.join(' '), folder)}\`, or approve ${it} in the editor.`
       : 'An approval holds for one run here, because the folder holds the approvals or is another user’s. At a terminal, every command but `connect` asks.';
     return `${ids.join(', ')} ${wait} for approval. ${how}`;
-  }
-
-  dispose(): void {
-    this.ledger.dispose();
-    this.file.dispose();
   }
 }

@@ -4,14 +4,19 @@
  */
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
-import type { Fields, ServerClient } from '../core/protocol/client.js';
+import {
+  expectedClient,
+  noClient,
+  type Fields,
+  type ServerClient,
+} from '../core/protocol/client.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
   return {
+    ...expectedClient(noClient),
     session: {},
     capabilities: { elicitation: { form: {} } },
-    logLevel: undefined,
     ask: (method, params) => {
       if (method !== 'elicitation/create')
         return Promise.reject(new RpcFailure(errorCodes.methodNotFound, 'Method not found'));
@@ -32,7 +37,6 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
       );
       return Promise.resolve({ action: 'cancel' });
     },
-    tell: () => {},
   };
 }
 

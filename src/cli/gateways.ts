@@ -24,7 +24,7 @@ import { storedJson } from '../core/protocol/json.js';
 import { version } from '../../package.json';
 import type { Options } from './options.js';
 import { complain } from './output.js';
-import type { Run } from './withHost.js';
+import type { Run } from './withEngine.js';
 
 export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options): string {
   return path.resolve(options['token-file'] ?? tokenFileOf(folder, homedir()));
@@ -79,7 +79,11 @@ export async function startEngine(
   // The launcher's entry starts this process by `node -e`, so the options of Node are not those of
   // a script.
   const args = [script, 'engine', '--folder', folder, '--token-file', tokenFile];
-  const options = { cwd: folder, detached: true, windowsHide: true };
+  const options = {
+    cwd: folder,
+    detached: true,
+    windowsHide: true,
+  };
   const engine = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = text(engine.stderr).catch(() => '');
   const began = once(engine.stdout, 'data').then(([line]) =>
@@ -110,7 +114,11 @@ async function clientsOf({ port, token }: FoundGateway): Promise<ConnectedProgra
   try {
     const headers = { authorization: `Bearer ${token}` };
     const listed = storedJson(
-      await answerAt(port, programsPath, { clock: systemClock, longest: 1 << 20, headers }),
+      await answerAt(port, programsPath, {
+        clock: systemClock,
+        longest: 1 << 20,
+        headers,
+      }),
     );
     return (Array.isArray(listed) ? listed : [])
       .filter(isObject)
@@ -121,7 +129,11 @@ async function clientsOf({ port, token }: FoundGateway): Promise<ConnectedProgra
   }
 }
 
-const kindWords = { editor: 'an editor', serve: '`serve`', engine: 'an engine' } as const;
+const kindWords = {
+  editor: 'an editor',
+  serve: '`serve`',
+  engine: 'an engine',
+} as const;
 
 const minutes = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 

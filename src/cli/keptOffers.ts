@@ -60,7 +60,13 @@ export async function keptOffers(
             // The first baseline stays, and the last order counts (N6).
             kept.set(
               launch,
-              accepts ? { ...theirs, ...ours } : { ...ours, ...theirs, order: ours['order'] },
+              accepts
+                ? { ...theirs, ...ours }
+                : {
+                    ...ours,
+                    ...theirs,
+                    order: ours['order'],
+                  },
             );
           }
           return JSON.stringify([...kept.values()].slice(-mostLaunches));

@@ -5,8 +5,9 @@
 import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
 import type { Fields } from '../core/protocol/client.js';
+import { policies } from '../core/protocol/clientPolicy.js';
 import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
-import { holdersOf } from '../core/host/servedToolsets.js';
+import { holdersOf } from '../core/catalogue/servedToolsets.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject, type Options, type Words } from './options.js';
@@ -32,7 +33,7 @@ import {
   toolsJson,
   toolsTable,
 } from './render.js';
-import { withHost, withServers, type Run, type RunningHost } from './withHost.js';
+import { withEngine, withServers, type Run, type RunningEngine } from './withEngine.js';
 
 /** A server without tools because of an error is an error only if it is named. */
 export function tools(run: Run, [id]: Words): Promise<number> {
@@ -67,7 +68,11 @@ export function prompts(run: Run, [id]: Words): Promise<number> {
   }));
 }
 
-type Listed = Readonly<{ json: readonly object[]; table: string; isFailure?: boolean }>;
+type Listed = Readonly<{
+  json: readonly object[];
+  table: string;
+  isFailure?: boolean;
+}>;
 type Lists = (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed;
 
 function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
@@ -140,7 +145,11 @@ export function prompt(
       return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
     }
     const params = { name, arguments: given };
-    const outcome = await request(running, { toolset: holder.id, method: 'prompts/get', params });
+    const outcome = await request(running, {
+      toolset: holder.id,
+      method: 'prompts/get',
+      params,
+    });
     return answer(run, outcome, (result) => messageTexts(result).forEach(printContent));
   });
 }
@@ -156,7 +165,7 @@ export function call(
   const answers =
     options.answers === undefined ? undefined : readObject('The answers', options.answers);
   if (typeof answers === 'string') return misuse(answers);
-  return withHost({ ...run, answers }, async (running) => {
+  return withEngine({ ...run, answers }, async (running) => {
     const { host, started, signal, client } = running;
     const holder = (): Toolset | undefined =>
       host.catalogue.toolsets.find(({ tools }) =>
@@ -180,7 +189,7 @@ export function call(
       tool,
       arguments: args,
       conversation,
-      agent: 'mcp-toolsets call',
+      policy: policies.command,
       signal,
       client,
     };
@@ -201,7 +210,7 @@ export function call(
 const conversation = 'command line';
 
 /** Returns the toolsets of servers, without the built-in one, which has only tools. */
-function among({ host }: RunningHost, server: string | undefined): readonly Toolset[] {
+function among({ host }: RunningEngine, server: string | undefined): readonly Toolset[] {
   const ids = host.snapshot.servers
     .map(({ id }) => id)
     .filter((id) => server === undefined || id === server);
@@ -210,8 +219,13 @@ function among({ host }: RunningHost, server: string | undefined): readonly Tool
 
 type Asked = Pick<ToolsetRequest, 'toolset' | 'method' | 'params'>;
 
-function request({ core, signal, client }: RunningHost, asked: Asked): Promise<OtherOutcome> {
-  return core.backend.request({ ...asked, conversation, signal, client });
+function request({ engine, signal, client }: RunningEngine, asked: Asked): Promise<OtherOutcome> {
+  return engine.backend.request({
+    ...asked,
+    conversation,
+    signal,
+    client,
+  });
 }
 
 function answer<Result, More extends object>(
@@ -225,7 +239,7 @@ function answer<Result, More extends object>(
   return (json ? print(toJson(outcome.result)) : show(outcome.result, outcome)) ?? 0;
 }
 
-function nothing({ host, signal }: RunningHost, why: string): number {
+function nothing({ host, signal }: RunningEngine, why: string): number {
   if (signal.aborted) return 1;
   complainOf(inOrder(host.snapshot.problems));
   return complain(why);

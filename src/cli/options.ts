@@ -40,7 +40,11 @@ export type Words = readonly string[];
 
 /** Throws with a sentence for a wrong command line. */
 export function parseCommandLine(args: string[]) {
-  return parseArgs({ args, allowPositionals: true, options });
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    options,
+  });
 }
 
 export function givenOptions(values: Options): (keyof Options)[] {

@@ -90,7 +90,11 @@ export function toolsJson({ id, tools, excluded }: ServerStatus): object {
     ...tool,
     ...(override && { offered: override.offered }),
   }));
-  return { id, tools: shown, excluded };
+  return {
+    id,
+    tools: shown,
+    excluded,
+  };
 }
 
 export function toolsTable(servers: readonly ServerStatus[]): string {

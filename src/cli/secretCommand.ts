@@ -4,7 +4,7 @@ import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js'
 import type { Words } from './options.js';
 import { complain, echo, misuse, print, toJson } from './output.js';
 import { typedLine } from './terminalQuestion.js';
-import type { Run } from './withHost.js';
+import type { Run } from './withEngine.js';
 
 const largestValue = 64 * 1024;
 
@@ -53,7 +53,13 @@ async function typed(name: string): Promise<string | undefined> {
   const { signal } = givenUp;
   const ask = (): void => echo(`Value of ${name} (hidden while you type): `);
   const interrupt = (): void => givenUp.abort();
-  const value = await typedLine({ input: process.stdin, ask, echo: () => {}, interrupt, signal });
+  const value = await typedLine({
+    input: process.stdin,
+    ask,
+    echo: () => {},
+    interrupt,
+    signal,
+  });
   echo('\n');
   return signal.aborted ? undefined : value;
 }

@@ -8,17 +8,10 @@ import type { Disposable } from '../core/base/disposables.js';
 import { nextEvent, orAborted, untilAborted } from '../core/base/events.js';
 import { isAlive } from '../core/base/isAlive.js';
 import { needsAttention } from '../core/base/problem.js';
-import { asText } from '../core/base/text.js';
-import { addressFileOf, type Program } from '../core/files/addressFile.js';
-import { configFileOf } from '../core/files/configFile.js';
+import type { Audience } from '../core/engine/openEngine.js';
+import { addressFileOf } from '../core/files/addressFile.js';
 import { lock } from '../core/files/fileLock.js';
-import {
-  secretInFile,
-  StableEndpoint,
-  type EndpointState,
-} from '../core/gateway/http/stableEndpoint.js';
-import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
-import { createRestBackend } from '../core/host/restBackend.js';
+import type { EndpointState, StableEndpoint } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
 import {
   clientNames,
@@ -32,7 +25,7 @@ import { servingGuards } from './keptOffers.js';
 import type { Options, Words } from './options.js';
 import { complain, misuse, newLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { complainOfConfig, withEngine, type Run, type RunningEngine } from './withEngine.js';
 
 const usualPort = '7427';
 
@@ -47,62 +40,60 @@ export async function serveFolder(run: Run, _: Words, options: Options): Promise
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
   const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
-  return await withHost({ ...run, ...guards, approvesEdits }, async (running) => {
-    const program = { kind: 'serve', version } as const;
-    const endpoint = await openEndpoint(run, running, { port, tokenFile, program, onClient });
-    if (typeof endpoint === 'number') return endpoint;
-    running.follow();
-    tell(run, running, endpoint, tokenFile);
-    await untilAborted(running.signal);
-    return 0;
-  });
-}
-
-interface Served extends Pick<GatewayDeps, 'onClient' | 'onConnections'> {
-  /** If it is 0, the system chooses a port. */
-  readonly port: number;
-  readonly tokenFile: string;
-  readonly program: Program;
+  return await withEngine(
+    {
+      ...run,
+      ...guards,
+      approvesEdits,
+    },
+    async (running) => {
+      const endpoint = await openEndpoint(running, {
+        kind: 'agents',
+        tokenFile,
+        program: { kind: 'serve', version },
+        port,
+        listeners: { onClient },
+      });
+      if (typeof endpoint === 'number') return endpoint;
+      running.follow();
+      tell(run, running, endpoint, tokenFile);
+      await untilAborted(running.signal);
+      return 0;
+    },
+  );
 }
 
 /**
- * Resolves when the folder is served, or to the exit code after a complaint. The endpoint ends
- * before the host.
+ * Resolves when the folder is served, or to the exit code after a complaint.
  */
 async function openEndpoint(
-  run: Run,
-  running: RunningHost,
-  served: Served,
+  { engine, started, signal }: RunningEngine,
+  audience: Extract<Audience, { kind: 'agents' }>,
 ): Promise<StableEndpoint | number> {
-  const { port, tokenFile, program, ...listeners } = served;
-  const { core, host, started, signal, closeFirst } = running;
-  const { backend, log, redactor } = core;
-  const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
-  const gateway = { backend, log, clock: systemClock, rest, ...listeners };
-  const endpoint = new StableEndpoint({
-    port,
-    secret: secretInFile(tokenFile, program, systemClock),
-    clock: systemClock,
-    log,
-    keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) => createGateway(gateway, { version, stable }),
-  });
-  closeFirst(() => endpoint.dispose());
-  started.catch((error: unknown) =>
-    complain(`The config files were not applied: ${asText(error)}`),
-  );
-  if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
-  const { state } = endpoint;
+  const endpoint = engine.serve(audience);
+  started.catch(complainOfConfig);
+  const state = await settledState(endpoint, signal);
   if (state.kind === 'listening') return endpoint;
   if (state.kind !== 'portTaken')
     return complain(`Cannot listen: ${state.kind === 'failed' ? state.reason : 'it ended'}.`);
   const by = 'perhaps by an editor or another `serve` of this folder';
-  return complain(`Port ${port} is taken, ${by}. Stop it, or choose another port with --port.`);
+  return complain(
+    `Port ${audience.port} is taken, ${by}. Stop it, or choose another port with --port.`,
+  );
+}
+
+/** Resolves to the first state after the start. */
+export async function settledState(
+  endpoint: StableEndpoint,
+  signal: AbortSignal,
+): Promise<EndpointState> {
+  if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
+  return endpoint.state;
 }
 
 function tell(
   run: Run,
-  { host, store }: RunningHost,
+  { host, store }: RunningEngine,
   endpoint: StableEndpoint,
   tokenFile: string,
 ): void {
@@ -111,13 +102,17 @@ function tell(
   const look = (): void => {
     const { state } = endpoint;
     const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {
-      const url = endpoint.gateway?.endpoint(id, 'plain').url;
+      const url = endpoint.gateway?.endpoint(id, 'agent').url;
       return url === undefined ? [] : [{ id, url, tools: tools.length }];
     });
     const lines = toolsets.map(
       ({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`,
     );
-    const json = JSON.stringify({ state: state.kind, tokenFile, toolsets });
+    const json = JSON.stringify({
+      state: state.kind,
+      tokenFile,
+      toolsets,
+    });
     said(run.json ? [json] : [whereabouts(state, tokenFile), ...lines]);
     complained(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
   };
@@ -152,23 +147,30 @@ export async function engine(run: Run, _: Words, options: Options): Promise<numb
   try {
     // Of two engines that start at once, the second one leaves.
     if (await foundGateway(tokenFile, [engineProgram])) return print(engineIsReady);
-    return await withHost({ ...run, ...guards, asks: false, approve: false }, async (running) => {
-      const visits = running.store.add(visitsOf(systemClock, lingerMs));
-      const served = {
-        port: 0,
-        tokenFile,
-        program: engineProgram,
-        onClient,
-        onConnections: visits.note,
-      };
-      const endpoint = await openEndpoint(run, running, served);
-      await unlock();
-      if (typeof endpoint === 'number') return endpoint;
-      running.follow();
-      print(engineIsReady);
-      await orAborted(untilAborted(visits.ended), running.signal);
-      return 0;
-    });
+    return await withEngine(
+      {
+        ...run,
+        ...guards,
+        asks: false,
+        approve: false,
+      },
+      async (running) => {
+        const visits = running.store.add(visitsOf(systemClock, lingerMs));
+        const endpoint = await openEndpoint(running, {
+          kind: 'agents',
+          tokenFile,
+          program: engineProgram,
+          port: 0,
+          listeners: { onClient, onConnections: visits.note },
+        });
+        await unlock();
+        if (typeof endpoint === 'number') return endpoint;
+        running.follow();
+        print(engineIsReady);
+        await orAborted(untilAborted(visits.ended), running.signal);
+        return 0;
+      },
+    );
   } finally {
     await unlock();
   }
@@ -184,7 +186,11 @@ export function visitsOf(clock: Clock, lingerMs: number) {
     wait = open > 0 ? undefined : clock.after(lingerMs, () => controller.abort());
   };
   note(0);
-  return { ended: controller.signal, note, dispose };
+  return {
+    ended: controller.signal,
+    note,
+    dispose,
+  };
 }
 
 export async function stop(run: Run, _: Words, options: Options): Promise<number> {

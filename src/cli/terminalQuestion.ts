@@ -9,7 +9,7 @@ import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { folded } from '../core/base/folded.js';
 import { bothEnds, oneLine, visibleJson, withoutHidden } from '../core/base/inert.js';
 import { inNextTurn } from '../core/base/turns.js';
-import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
+import type { CallAnswer, CallQuestion } from '../core/calling/permission.js';
 import { isInForeground } from '../core/processes/processTable.js';
 import { aloneOnTerminal, complain } from './output.js';
 
@@ -133,7 +133,14 @@ async function answerOnTerminal(
           isAsked = true;
           write(isLast ? page : `${page}\n${more}`);
         };
-        line = await typedLine({ input, ask, echo: write, interrupt, signal, isOneKey: !isLast });
+        line = await typedLine({
+          input,
+          ask,
+          echo: write,
+          interrupt,
+          signal,
+          isOneKey: !isLast,
+        });
         if (!isLast && /^[qn\u0004]$/i.test(line)) return '';
       }
       if (signal.aborted && isAsked) write(`\n${withdrawn}\n`);

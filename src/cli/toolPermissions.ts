@@ -9,7 +9,7 @@ import type { DisposableStore } from '../core/base/disposables.js';
 import type { FileContent } from '../core/base/textFile.js';
 import { refuseForeign } from '../core/files/sharedFile.js';
 import { readContent, realDisk, watchFile, type Disk } from '../core/files/watchedFile.js';
-import type { Host } from '../core/host/hostContract.js';
+import type { Host } from '../core/calling/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
 import { readObject } from './options.js';
 import { complain } from './output.js';
@@ -64,7 +64,13 @@ export class PersonsPermissions {
    * Makes edits of the file count at once. An invalid file changes nothing and causes a message.
    */
   follow({ permission }: Pick<Host, 'permission'>, store: DisposableStore): void {
-    const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500, disk }));
+    const watched = store.add(
+      watchFile(this.file, {
+        clock: systemClock,
+        pollMs: 500,
+        disk,
+      }),
+    );
     store.add(
       watched.onDidChange((content) => {
         const own = rulesOf(this.file, content);

@@ -1,8 +1,8 @@
 /** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
 import { roundingError } from '../core/base/exactNumbers.js';
 import { isObject } from '../core/base/isObject.js';
-import { enteredText, inputs, sentText } from './formats.js';
-import { button, element } from './page.js';
+import { enteredText, inputs, sentText, type Format } from './formats.js';
+import { button, element, note } from './page.js';
 import type { Field, Json, Member, Option } from './schemaForm.js';
 
 type Entered =
@@ -29,11 +29,18 @@ const wrong: Entered = { kind: 'wrong' };
 const value = (entered: Json): Entered => ({ kind: 'value', value: entered });
 
 function control(name: string, need: Need, field: Field): Control {
-  if (field.kind === 'group') return group(name, need, field);
-  if (field.kind === 'list') return list(name, need, field);
-  if (field.kind === 'choice') return choice(name, need, field, field.options);
-  if (field.kind !== 'flag') return line(name, need, field);
-  return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
+  switch (field.kind) {
+    case 'group':
+      return group(name, need, field);
+    case 'list':
+      return list(name, need, field);
+    case 'choice':
+      return choice(name, need, field, field.options);
+    case 'flag':
+      return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
+    default:
+      return line(name, need, field);
+  }
 }
 
 type LineField = Extract<Field, { kind: 'text' | 'json' | 'number' }>;
@@ -51,30 +58,34 @@ type Complaint = string;
 
 let inputsMade = 0;
 
-function framed(
-  input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,
-  name: string,
-  need: Need,
-  field: Field,
-  hints: readonly string[],
-  own: Pick<Control, 'draft' | 'restore'> & { read(): Entered | Complaint },
-): Control {
+/** The input of one value, with the label and the texts around it. */
+interface Framed extends Pick<Control, 'draft' | 'restore'> {
+  readonly input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+  readonly name: string;
+  readonly need: Need;
+  readonly field: Field;
+  readonly hints?: readonly string[];
+  read(): Entered | Complaint;
+}
+
+function framed({ input, name, need, field, hints = [], ...own }: Framed): Control {
   inputsMade += 1;
-  const [id, note, error] = [
-    `input${inputsMade}`,
-    `note${inputsMade}`,
-    `error${inputsMade}`,
-  ] as const;
+  const id = `input${inputsMade}`;
+  const described = `note${inputsMade}`;
+  const error = `error${inputsMade}`;
   input.id = id;
-  input.setAttribute('aria-describedby', `${note} ${error}`);
+  input.setAttribute('aria-describedby', `${described} ${error}`);
   if (need === 'required') input.setAttribute('aria-required', 'true');
-  const complaint = element('p', { id: error, class: 'error', role: 'alert' });
+  const complaint = element('p', {
+    id: error,
+    class: 'error',
+    role: 'alert',
+  });
   const label = element('label', { for: id }, name, ...requiredMark(need));
-  const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter(
-    (hint) => hint !== '',
-  );
-  const described = element('p', { id: note, class: 'note' }, lines.join(' · '));
-  const root = element('div', { class: 'field' }, label, described, input);
+  const title = field.title === name ? '' : field.title;
+  const lines = [title, field.description, ...hints].filter((line) => line !== '');
+  const about = note(lines.join(' · '), { id: described });
+  const root = element('div', { class: 'field' }, label, about, input);
   return {
     ...own,
     root,
@@ -99,25 +110,20 @@ function requiredMark(need: Need): (Node | string)[] {
 
 function line(name: string, need: Need, field: LineField): Control {
   const { kind } = field;
-  const initial = need === 'optional' ? undefined : field.initial;
-  const placeholder =
-    field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
   const format = kind === 'text' ? field.format : undefined;
-  const [type, step] = format === undefined ? ['number', 'any'] : [inputs[format].type, '1'];
-  const input =
-    kind === 'number' || format !== undefined
-      ? element('input', { type, step, placeholder })
-      : element('textarea', {
-          rows: kind === 'json' ? '3' : '1',
-          spellcheck: 'false',
-          placeholder,
-        });
+  const input = inputOf(field, format);
+  const initial = need === 'optional' ? undefined : field.initial;
   if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
   // A text field ignores a default of another type.
   if (kind === 'text' && typeof initial === 'string') {
     input.value = format === undefined ? initial : (enteredText(format, initial) ?? '');
   }
-  return framed(input, name, need, field, hintsOf(field), {
+  return framed({
+    input,
+    name,
+    need,
+    field,
+    hints: hintsOf(field),
     draft: () => input.value,
     restore: (draft) => {
       if (typeof draft === 'string' || typeof draft === 'number') input.value = String(draft);
@@ -130,6 +136,28 @@ function line(name: string, need: Need, field: LineField): Control {
         return emptyError(field);
       return readLine(field, input.value);
     },
+  });
+}
+
+function inputOf({ kind, initial }: LineField, format: Format | undefined) {
+  const placeholder = initial === undefined ? undefined : `default: ${JSON.stringify(initial)}`;
+  if (format !== undefined)
+    return element('input', {
+      type: inputs[format].type,
+      step: '1',
+      placeholder,
+    });
+  if (kind === 'number')
+    return element('input', {
+      type: 'number',
+      step: 'any',
+      placeholder,
+    });
+  const rows = kind === 'json' ? '3' : '1';
+  return element('textarea', {
+    rows,
+    spellcheck: 'false',
+    placeholder,
   });
 }
 
@@ -199,7 +227,11 @@ function numberError(
 function flag(name: string, field: Field): Control {
   const box = element('input', { type: 'checkbox' });
   box.checked = field.initial === true;
-  const made = framed(box, name, 'item', field, [], {
+  const made = framed({
+    input: box,
+    name,
+    need: 'item',
+    field,
     draft: () => box.checked,
     restore: (draft) => {
       if (typeof draft === 'boolean') box.checked = draft;
@@ -213,12 +245,10 @@ function flag(name: string, field: Field): Control {
 
 function choice(name: string, need: Need, field: Field, options: readonly Option[]): Control {
   const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
-  const select = element('select', {});
-  select.append(
-    element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'),
-  );
-  options.forEach((option, index) =>
-    select.append(element('option', { value: String(index) }, option.label)),
+  const none = need === 'optional' ? `not set${usual}` : 'Choose…';
+  const select = element('select', {}, element('option', { value: '' }, none));
+  options.forEach(({ label }, index) =>
+    select.append(element('option', { value: String(index) }, label)),
   );
   if (need !== 'optional') {
     const initial =
@@ -227,7 +257,11 @@ function choice(name: string, need: Need, field: Field, options: readonly Option
   }
   const chosenOption = (): Option | undefined =>
     select.value === '' ? undefined : options[Number(select.value)];
-  return framed(select, name, need, field, [], {
+  return framed({
+    input: select,
+    name,
+    need,
+    field,
     draft: () => chosenOption()?.label ?? '',
     restore: (draft) => {
       const index = options.findIndex(({ label, value: own }) => label === draft || own === draft);
@@ -242,9 +276,10 @@ function choice(name: string, need: Need, field: Field, options: readonly Option
 }
 
 function members(all: readonly Member[]): Control {
-  const controls = all.map(({ name, required, field }) => {
-    return { name, own: control(name, required ? 'required' : 'optional', field) };
-  });
+  const controls = all.map(({ name, required, field }) => ({
+    name,
+    own: control(name, required ? 'required' : 'optional', field),
+  }));
   return {
     root: element('div', { class: 'members' }, ...controls.map(({ own }) => own.root)),
     focus: () => controls[0]?.own.focus(),
@@ -275,7 +310,11 @@ function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }
     field.members.map((member) => ({ ...member, required: !isOptional && member.required })),
   );
   const read = (): Entered => (isOptional ? inner.read() : filled(inner.read()));
-  return { ...inner, root: fieldset(name, need, field, inner.root), read };
+  return {
+    ...inner,
+    root: fieldset(name, need, field, inner.root),
+    read,
+  };
 }
 
 function fieldset(
@@ -284,14 +323,9 @@ function fieldset(
   field: Field,
   ...content: HTMLElement[]
 ): HTMLFieldSetElement {
-  const note = field.description === '' ? [] : [element('p', { class: 'note' }, field.description)];
-  return element(
-    'fieldset',
-    {},
-    element('legend', {}, name, ...requiredMark(need)),
-    ...note,
-    ...content,
-  );
+  const legend = element('legend', {}, name, ...requiredMark(need));
+  const about = field.description === '' ? [] : [note(field.description)];
+  return element('fieldset', {}, legend, ...about, ...content);
 }
 
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {

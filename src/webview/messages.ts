@@ -1,6 +1,8 @@
 /** The messages between the panel of a tool and its page. Types only. */
 import type { Json } from './schemaForm.js';
 
+export type Arguments = { readonly [name: string]: Json };
+
 export interface TriedTool {
   readonly server: string;
   readonly published: string;
@@ -17,7 +19,11 @@ export interface TriedTool {
 }
 
 export type ToPage =
-  | { readonly kind: 'tool'; readonly tool: TriedTool; readonly changed: boolean }
+  | {
+      readonly kind: 'tool';
+      readonly tool: TriedTool;
+      readonly changed: boolean;
+    }
   | { readonly kind: 'started' }
   | {
       readonly kind: 'progress';
@@ -25,17 +31,25 @@ export type ToPage =
       readonly total?: number;
       readonly message?: string;
     }
-  | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
+  | {
+      readonly kind: 'ended';
+      readonly outcome: TrialOutcome;
+      readonly ms: number;
+    }
   /** The result's app is beside it, or cannot be shown for the reason in `wrong`. */
   | { readonly kind: 'app'; readonly wrong?: string }
   | { readonly kind: 'document'; readonly text: string }
-  | { readonly kind: 'fill'; readonly arguments: { readonly [name: string]: Json } }
+  | { readonly kind: 'fill'; readonly arguments: Arguments }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type TrialOutcome =
   | { readonly kind: 'result'; readonly result: { readonly [key: string]: unknown } }
   /** The server answered with a JSON-RPC error, or no server could answer. */
-  | { readonly kind: 'error'; readonly message: string; readonly detail: string }
+  | {
+      readonly kind: 'error';
+      readonly message: string;
+      readonly detail: string;
+    }
   | { readonly kind: 'cancelled' };
 
 /** The state of a page that survives a reload of the window. */
@@ -49,9 +63,9 @@ export interface KeptTrial {
 
 export type ToPanel =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'run'; readonly arguments: { readonly [name: string]: Json } }
+  | { readonly kind: 'run'; readonly arguments: Arguments }
   | { readonly kind: 'runDocument' }
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
+  | { readonly kind: 'openDocument'; readonly arguments: Arguments }
   | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'openResult' };

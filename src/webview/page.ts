@@ -15,6 +15,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A short text beside another part. */
+export function note(text: string, attributes: Attributes = {}): HTMLParagraphElement {
+  return element('p', { class: 'note', ...attributes }, text);
+}
+
 export function button(
   text: string,
   run: () => void,

@@ -21,15 +21,29 @@ interface ShownOutcome {
 }
 
 export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
-  if (outcome.kind === 'cancelled') return { word: 'Cancelled', isFailure: false, nodes: [] };
+  if (outcome.kind === 'cancelled')
+    return {
+      word: 'Cancelled',
+      isFailure: false,
+      nodes: [],
+    };
   if (outcome.kind === 'error') {
     const detail = outcome.detail === '' ? [] : [pre(outcome.detail)];
-    return { word: 'Failed', isFailure: true, nodes: [pre(outcome.message, 'error'), ...detail] };
+    return {
+      word: 'Failed',
+      isFailure: true,
+      nodes: [pre(outcome.message, 'error'), ...detail],
+    };
   }
   const { result } = outcome;
   const isFailure = result['isError'] === true;
   const word = isFailure ? 'The tool reports an error' : 'Done';
-  return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
+  return {
+    word,
+    isFailure,
+    nodes: resultElements(result),
+    copied: copiedText(result),
+  };
 }
 
 function copiedText(result: Part): string {

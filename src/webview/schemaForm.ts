@@ -21,32 +21,32 @@ interface Described {
   readonly initial: Json | undefined;
 }
 
-export type Field = Described &
-  (
-    | {
-        readonly kind: 'text';
-        readonly least: number;
-        readonly most: number | undefined;
-        readonly pattern: string;
-        readonly format: Format | undefined;
-      }
-    | {
-        readonly kind: 'number';
-        readonly integer: boolean;
-        readonly minimum: number | undefined;
-        readonly maximum: number | undefined;
-      }
-    | { readonly kind: 'flag' }
-    | { readonly kind: 'choice'; readonly options: readonly Option[] }
-    | { readonly kind: 'group'; readonly members: readonly Member[] }
-    | {
-        readonly kind: 'list';
-        readonly item: Field;
-        readonly least: number;
-        readonly most: number | undefined;
-      }
-    | { readonly kind: 'json'; readonly accepts: string }
-  );
+type FieldParts =
+  | {
+      readonly kind: 'text';
+      readonly least: number;
+      readonly most: number | undefined;
+      readonly pattern: string;
+      readonly format: Format | undefined;
+    }
+  | {
+      readonly kind: 'number';
+      readonly integer: boolean;
+      readonly minimum: number | undefined;
+      readonly maximum: number | undefined;
+    }
+  | { readonly kind: 'flag' }
+  | { readonly kind: 'choice'; readonly options: readonly Option[] }
+  | { readonly kind: 'group'; readonly members: readonly Member[] }
+  | {
+      readonly kind: 'list';
+      readonly item: Field;
+      readonly least: number;
+      readonly most: number | undefined;
+    }
+  | { readonly kind: 'json'; readonly accepts: string };
+
+export type Field = Described & FieldParts;
 
 export interface Option {
   readonly label: string;
@@ -90,115 +90,151 @@ interface Standing {
 }
 
 export function formOf(inputSchema: unknown): Field {
-  const draft = { root: inputSchema, left: mostElements, entriesLeft: mostEntries };
-  return fieldOf(inputSchema, draft, { depth: 0, copies: 1, needed: true });
+  const draft = {
+    root: inputSchema,
+    left: mostElements,
+    entriesLeft: mostEntries,
+  };
+  return fieldOf(inputSchema, draft, {
+    depth: 0,
+    copies: 1,
+    needed: true,
+  });
 }
 
 function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
-  const { depth, copies, needed } = standing;
   const schema = resolved(given, draft);
   if (!schema)
-    return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
-  const {
-    title,
-    description,
-    default: initial,
-    minLength,
-    maxLength,
-    pattern,
-    minimum,
-    maximum,
-  } = schema;
+    return {
+      kind: 'json',
+      accepts: 'any value',
+      ...undescribed,
+    };
+  const { title, description, default: initial } = schema;
   const described = {
     title: text(title),
     description: text(description),
     initial: initial as Json | undefined,
   };
-  const json = (accepts: string): Field => ({ kind: 'json', accepts, ...described });
   const options = optionsOf(schema);
   if (options) {
-    const fits = hasRoom(draft, options.length * copies);
-    return fits
-      ? { kind: 'choice', options, ...described }
-      : json('one of the values that the schema lists');
+    return hasRoom(draft, options.length * standing.copies)
+      ? {
+          kind: 'choice',
+          options,
+          ...described,
+        }
+      : {
+          kind: 'json',
+          accepts: 'one of the values that the schema lists',
+          ...described,
+        };
   }
-  if (depth > deepest) return json(anyAllowed);
-  const inner = onlyVariant(schema);
-  if (needed && allowsNull(schema)) {
-    const type = typeOf(resolved(inner, draft) ?? schema);
-    return json(`${phrases.get(type ?? '') ?? 'another value that the schema allows'}, or null`);
-  }
-  if (inner !== undefined) {
-    const field = fieldOf(inner, draft, { ...standing, depth: depth + 1 });
+  if (standing.depth > deepest)
     return {
-      ...field,
-      title: described.title || field.title,
-      description: described.description || field.description,
-      initial: described.initial === undefined ? field.initial : described.initial,
+      kind: 'json',
+      accepts: anyAllowed,
+      ...described,
+    };
+  const inner = onlyVariant(schema);
+  if (standing.needed && allowsNull(schema)) {
+    const type = typeOf(resolved(inner, draft) ?? schema) ?? '';
+    const allowed = phrases.get(type) ?? 'another value that the schema allows';
+    return {
+      kind: 'json',
+      accepts: `${allowed}, or null`,
+      ...described,
     };
   }
-  switch (unionsOf(schema).length > 0 ? undefined : typeOf(schema)) {
-    case 'string': {
-      const least = count(minLength) ?? 0;
-      const most = count(maxLength);
+  if (inner === undefined) return { ...valueField(schema, draft, standing), ...described };
+  const field = fieldOf(inner, draft, { ...standing, depth: standing.depth + 1 });
+  return {
+    ...field,
+    title: described.title || field.title,
+    description: described.description || field.description,
+    initial: described.initial === undefined ? field.initial : described.initial,
+  };
+}
+
+const undescribed: Described = {
+  title: '',
+  description: '',
+  initial: undefined,
+};
+
+/** The field of a schema with one type. */
+function valueField(schema: Schema, draft: Draft, standing: Standing): FieldParts {
+  const type = unionsOf(schema).length > 0 ? undefined : typeOf(schema);
+  switch (type) {
+    case 'string':
       return {
         kind: 'text',
-        least,
-        most,
-        pattern: text(pattern),
+        least: count(schema['minLength']) ?? 0,
+        most: count(schema['maxLength']),
+        pattern: text(schema['pattern']),
         format: formatFor(schema),
-        ...described,
       };
-    }
     case 'integer':
-    case 'number': {
-      const integer = typeOf(schema) === 'integer';
+    case 'number':
       return {
         kind: 'number',
-        integer,
-        minimum: count(minimum),
-        maximum: count(maximum),
-        ...described,
+        integer: type === 'integer',
+        minimum: count(schema['minimum']),
+        maximum: count(schema['maximum']),
       };
-    }
     case 'boolean':
-      return { kind: 'flag', ...described };
-    case 'object': {
-      const properties = new Map(
-        isObject(schema['properties']) ? Object.entries(schema['properties']) : [],
-      );
-      // The root is the arguments, and a tool without arguments has an empty form.
-      const hasFields = properties.size > 0 || (depth === 0 && !isOpen(schema));
-      const given: readonly unknown[] = asList(schema['required']);
-      const required = new Set(given.filter((one) => typeof one === 'string'));
-      for (const name of required)
-        if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
-      if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields)
-        return json('an object');
-      const members = [...properties].map(([name, property]): Member => {
-        const isRequired = required.has(name);
-        const field = fieldOf(property, draft, { depth: depth + 1, copies, needed: isRequired });
-        return { name, required: isRequired, field };
-      });
-      return { kind: 'group', members, ...described };
-    }
-    case 'array': {
-      const items = schema['items'];
-      const least = count(schema['minItems']) ?? 0;
-      const all = copies * Math.max(1, least);
-      if (
-        !isObject(items) ||
-        schema['prefixItems'] !== undefined ||
-        !hasRoom(draft, all * elementsOfField)
-      ) {
-        return json('a list');
-      }
-      const item = fieldOf(items, draft, { depth: depth + 1, copies: all, needed: true });
-      return { kind: 'list', item, least, most: count(schema['maxItems']), ...described };
-    }
+      return { kind: 'flag' };
+    case 'object':
+      return groupField(schema, draft, standing);
+    case 'array':
+      return listField(schema, draft, standing);
     default:
-      return json(anyAllowed);
+      return { kind: 'json', accepts: anyAllowed };
   }
+}
+
+function groupField(schema: Schema, draft: Draft, { depth, copies }: Standing): FieldParts {
+  const properties = new Map(Object.entries(asFields(schema['properties'])));
+  // The root is the arguments, and a tool without arguments has an empty form.
+  const hasFields = properties.size > 0 || (depth === 0 && !isOpen(schema));
+  const required = new Set(asList(schema['required']).filter((one) => typeof one === 'string'));
+  for (const name of required)
+    if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
+  if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields)
+    return { kind: 'json', accepts: 'an object' };
+  const members = [...properties].map(([name, property]): Member => {
+    const needed = required.has(name);
+    const field = fieldOf(property, draft, {
+      depth: depth + 1,
+      copies,
+      needed,
+    });
+    return {
+      name,
+      required: needed,
+      field,
+    };
+  });
+  return { kind: 'group', members };
+}
+
+function listField(schema: Schema, draft: Draft, { depth, copies }: Standing): FieldParts {
+  const { items, prefixItems, minItems, maxItems } = schema;
+  const least = count(minItems) ?? 0;
+  const all = copies * Math.max(1, least);
+  if (!isObject(items) || prefixItems !== undefined || !hasRoom(draft, all * elementsOfField))
+    return { kind: 'json', accepts: 'a list' };
+  const item = fieldOf(items, draft, {
+    depth: depth + 1,
+    copies: all,
+    needed: true,
+  });
+  return {
+    kind: 'list',
+    item,
+    least,
+    most: count(maxItems),
+  };
 }
 
 const anyAllowed = 'any value that the schema allows';

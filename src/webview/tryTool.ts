@@ -5,8 +5,8 @@
 import { sameJson } from '../core/base/canonicalJson.js';
 import { tookPhrase } from '../core/base/text.js';
 import { form, type Control } from './controls.js';
-import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
-import { button, element } from './page.js';
+import type { Arguments, KeptTrial, ToPage, ToPanel, TrialOutcome, TriedTool } from './messages.js';
+import { button, element, note } from './page.js';
 import { shownOutcome } from './results.js';
 import { formOf, type Json } from './schemaForm.js';
 
@@ -21,11 +21,7 @@ const send = (message: ToPanel): void => panel.postMessage(message);
 
 const head = element('header');
 const fields = element('form', { novalidate: true, 'aria-label': 'Arguments' });
-const documentNote = element(
-  'p',
-  { class: 'note', hidden: true },
-  'The arguments come from the JSON document. ',
-);
+const documentNote = note('The arguments come from the JSON document. ', { hidden: true });
 const run = button('Run', () => start(), { title: 'Ctrl+Enter or Cmd+Enter' });
 const hidden = { class: 'secondary', hidden: true };
 const cancel = button('Cancel', () => send({ kind: 'cancel' }), hidden);
@@ -36,12 +32,12 @@ const asJson = button('Edit as JSON', () => openDocument(), {
 const asForm = button('Back to the Form', () => useDocument(false), hidden);
 const openResult = button('Open Result in Editor', () => send({ kind: 'openResult' }), hidden);
 const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), hidden);
-const oldNote = element(
-  'p',
-  { class: 'note', hidden: true },
-  'This is the result of the call before.',
-);
-const status = element('p', { role: 'status', 'aria-live': 'polite', class: 'status' });
+const oldNote = note('This is the result of the call before.', { hidden: true });
+const status = element('p', {
+  role: 'status',
+  'aria-live': 'polite',
+  class: 'status',
+});
 const bar = element('progress', { hidden: true, 'aria-label': 'Progress of the call' });
 const result = element('section', { 'aria-label': 'Result', class: 'result' });
 
@@ -85,76 +81,84 @@ send({ kind: 'ready' });
 function receive(message: ToPage): void {
   switch (message.kind) {
     case 'tool':
-      show(message.tool);
-      if (running) return;
-      status.textContent = message.changed
-        ? 'The tool has changed. The form keeps the arguments that fit.'
-        : '';
-      status.classList.remove('error');
-      return;
+      return showTool(message.tool, message.changed);
     case 'document':
       return keep(message.text);
     case 'fill':
       return fill(message.arguments);
     case 'started':
-      setRunning(true);
-      status.textContent = 'Running…';
-      bar.removeAttribute('value');
-      result.replaceChildren();
-      for (const each of [oldNote, copyResult, openResult]) each.hidden = true;
-      return;
-    case 'progress': {
-      const { progress, total, message: said } = message;
-      if (total !== undefined && total > 0) {
-        bar.max = total;
-        bar.value = progress;
-      }
-      const share = total === undefined ? String(progress) : `${progress} of ${total}`;
-      status.textContent = `Running… ${share}${said === undefined ? '' : ` · ${said}`}`;
-      return;
-    }
-    case 'ended': {
-      setRunning(false);
-      const outcome = shownOutcome(message.outcome);
-      status.textContent = `${outcome.word} after ${tookPhrase(message.ms)}.`;
-      status.classList.toggle('error', outcome.isFailure);
-      result.replaceChildren();
-      for (const node of outcome.nodes) result.append(node);
-      for (const each of [copyResult, openResult]) each.hidden = outcome.copied === undefined;
-      copied = outcome.copied ?? '';
-      // A long form would hide the result.
-      if (result.getBoundingClientRect().bottom > innerHeight)
-        status.scrollIntoView({ block: 'start' });
-      return;
-    }
-    case 'app': {
-      const { wrong } = message;
-      const told =
-        wrong === undefined
-          ? 'Its app is shown beside this panel.'
-          : `Its app cannot be shown: ${wrong}.`;
-      result.prepend(element('p', { class: 'note' }, told));
-      return;
-    }
+      return showStart();
+    case 'progress':
+      return showProgress(message);
+    case 'ended':
+      return showEnd(message.outcome, message.ms);
+    case 'app':
+      return showApp(message.wrong);
     case 'refused':
       setRunning(false);
       refuse(message.reason);
   }
 }
 
+function showTool(tool: TriedTool, isChanged: boolean): void {
+  show(tool);
+  if (running) return;
+  status.textContent = isChanged
+    ? 'The tool has changed. The form keeps the arguments that fit.'
+    : '';
+  status.classList.remove('error');
+}
+
+function showStart(): void {
+  setRunning(true);
+  status.textContent = 'Running…';
+  bar.removeAttribute('value');
+  result.replaceChildren();
+  for (const each of [oldNote, copyResult, openResult]) each.hidden = true;
+}
+
+function showProgress(report: Extract<ToPage, { kind: 'progress' }>): void {
+  const { progress, total, message } = report;
+  if (total !== undefined && total > 0) {
+    bar.max = total;
+    bar.value = progress;
+  }
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  status.textContent = `Running… ${share}${message === undefined ? '' : ` · ${message}`}`;
+}
+
+function showEnd(outcome: TrialOutcome, ms: number): void {
+  setRunning(false);
+  const { word, isFailure, nodes, copied: text } = shownOutcome(outcome);
+  status.textContent = `${word} after ${tookPhrase(ms)}.`;
+  status.classList.toggle('error', isFailure);
+  result.replaceChildren();
+  for (const node of nodes) result.append(node);
+  for (const each of [copyResult, openResult]) each.hidden = text === undefined;
+  copied = text ?? '';
+  // A long form would hide the result.
+  if (result.getBoundingClientRect().bottom > innerHeight)
+    status.scrollIntoView({ block: 'start' });
+}
+
+function showApp(wrong: string | undefined): void {
+  const text =
+    wrong === undefined
+      ? 'Its app is shown beside this panel.'
+      : `Its app cannot be shown: ${wrong}.`;
+  result.prepend(note(text));
+}
+
 function show(tool: TriedTool): void {
   const { published, original, title, description, server } = tool;
   const names = original === published ? server : `${server}, where it is called ${original}`;
+  const facts = [title, `of ${names}`, ...tool.effects].filter((part) => part !== '');
   head.replaceChildren(
     element('h1', {}, published),
-    element(
-      'p',
-      { class: 'note' },
-      [title, `of ${names}`, ...tool.effects].filter((part) => part !== '').join(' · '),
-    ),
-    ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
+    note(facts.join(' · ')),
+    ...(description === '' ? [] : [descriptionOf(description)]),
     ...(tool.offered ? [serversView(tool.offered)] : []),
-    element('p', { class: 'note' }, tool.instance),
+    note(tool.instance),
   );
   const control = showForm(tool, entered?.draft() ?? kept?.draft);
   keep();
@@ -162,7 +166,8 @@ function show(tool: TriedTool): void {
 }
 
 function showForm(tool: TriedTool, draft: Json | undefined): Control {
-  [shown, entered] = [tool, form(formOf(tool.inputSchema))];
+  shown = tool;
+  entered = form(formOf(tool.inputSchema));
   entered.restore(draft);
   fields.replaceChildren(entered.root);
   return entered;
@@ -174,9 +179,13 @@ function serversView({ description, inputSchema }: NonNullable<TriedTool['offere
     'details',
     {},
     element('summary', {}, 'As the server describes it. The config file overrides this tool.'),
-    ...(description === '' ? [] : [element('p', { class: 'description' }, description)]),
+    ...(description === '' ? [] : [descriptionOf(description)]),
     element('pre', {}, JSON.stringify(inputSchema, null, 2)),
   );
+}
+
+function descriptionOf(text: string): HTMLElement {
+  return element('p', { class: 'description' }, text);
 }
 
 function start(): void {
@@ -184,8 +193,7 @@ function start(): void {
   status.classList.remove('error');
   if (fromDocument) return send({ kind: 'runDocument' });
   const read = entered.read();
-  if (read.kind === 'value')
-    return send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
+  if (read.kind === 'value') return send({ kind: 'run', arguments: read.value as Arguments });
   refuse('Some fields are not valid yet.');
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
@@ -200,19 +208,24 @@ function refuse(reason: string): void {
 function keep(text = kept?.document): void {
   if (!shown || !entered) return;
   const { server, published } = shown;
-  kept = { server, published, draft: entered.draft(), document: fromDocument ? text : undefined };
+  kept = {
+    server,
+    published,
+    draft: entered.draft(),
+    document: fromDocument ? text : undefined,
+  };
   panel.setState(kept);
 }
 
 function openDocument(): void {
   const read = entered?.read();
   useDocument(true);
-  const given = read?.kind === 'value' ? (read.value as Readonly<Record<string, Json>>) : {};
+  const given = read?.kind === 'value' ? (read.value as Arguments) : {};
   send({ kind: 'openDocument', arguments: given });
 }
 
 /** If the form cannot hold the arguments, they become the document. */
-function fill(given: Readonly<Record<string, Json>>): void {
+function fill(given: Arguments): void {
   if (!shown) return;
   const read = showForm(shown, given).read();
   const held: Json = read.kind === 'value' ? read.value : {};

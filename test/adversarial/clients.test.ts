@@ -14,10 +14,10 @@ import { keepResults } from '../support/core/keptResults.js';
 import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { within } from '../support/core/within.js';
-import { seedOf } from '../unit/stress/random.js';
+import { roundsOf, seedOf } from '../unit/stress/random.js';
 import { assertBounded, assertKeepsSecrets } from './bounds.js';
 
-const messages = 50_000;
+const messages = roundsOf(50_000);
 /** Few at a time, because making them also holds up the loop of this process. */
 const inTurn = 25;
 
@@ -188,7 +188,7 @@ describe(`a client that damages its messages, MCP_TOOLSETS_SEED=${seed}`, functi
     const random = randomOf(seed);
     const { delivery, settled } = keepResults(stage);
     const gateway = await stage.gateway({ delivery });
-    const { url, headers: own } = gateway.endpoint('a', 'plain');
+    const { url, headers: own } = gateway.endpoint('a', 'agent');
     const good = await SessionClient.open(stage, 'a');
     const goodIsServed = async (): Promise<void> => {
       for (let turn = 0; turn < 2; turn++)

@@ -16,11 +16,11 @@ import { parseTeam } from '../../src/core/team/team.js';
 import { applyEdits } from '../../src/core/yaml/edits.js';
 import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
 import { repository } from '../support/core/bundles.js';
-import { seedOf } from '../unit/stress/random.js';
+import { roundsOf, seedOf } from '../unit/stress/random.js';
 import { entriesIn } from './agentEntries.js';
 import { assertNotPolluted } from './bounds.js';
 
-const rounds = 4_000;
+const rounds = roundsOf(4_000);
 
 /** The texts of files below a folder of `test/`. */
 function corpus(folder: string, ending: RegExp): string[] {

@@ -4,7 +4,7 @@ import { openConnection } from '../../src/core/connections/eras/opening.js';
 import type { ServerTransport } from '../../src/core/peer/peer.js';
 import { systemClock } from '../../src/core/base/clock.js';
 import { LoopShare } from '../../src/core/base/turns.js';
-import type { ServerClient } from '../../src/core/protocol/client.js';
+import { expectedClient, noClient, type ServerClient } from '../../src/core/protocol/client.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 
 /** A server of 2026-07-28 with the text in every place. */
@@ -102,11 +102,9 @@ async function talk(answers: Answers, text: string): Promise<void> {
     },
   };
   const client: ServerClient = {
-    session: {},
+    ...expectedClient(noClient),
     capabilities: { elicitation: {}, [text]: { text } },
-    logLevel: undefined,
     ask: () => Promise.resolve({ text }),
-    tell: () => {},
   };
   const opening = await openConnection({
     transport,

@@ -237,12 +237,11 @@ const readers: Readonly<Record<string, Reader>> = {
   'a config file with an added server': (text) =>
     addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
   'a config file with an override': (text) => [
-    addOverride(text, 'a', 'x', ['description'], "''"),
+    addOverride(text, 'a', ['x', 'description'], "''"),
     addOverride(
       `version: 1\nservers:\n  a: { x: ${JSON.stringify(text)} }\n`,
       'a',
-      text,
-      ['arguments', text, 'fixed'],
+      [text, 'arguments', text, 'fixed'],
       '1',
     ),
   ],

@@ -65,7 +65,7 @@ describe('a message of a mebibyte', function () {
   for (const [kind, entry] of Object.entries(servers)) {
     it(`A message of a mebibyte goes through to a server over ${kind}`, async () => {
       await stage.edit({ a: { ...(await entry()), 'truely-stateless': true } });
-      const { url, headers } = (await stage.gateway()).endpoint('a', 'plain');
+      const { url, headers } = (await stage.gateway()).endpoint('a', 'agent');
       const meta = {
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
         'io.modelcontextprotocol/clientInfo': { name: 'long', version: '1' },

@@ -19,7 +19,7 @@ import {
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { namedBy } from '../../src/core/gateway/conversations/conversation.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
 import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
@@ -46,7 +46,7 @@ import {
   serverCapabilities,
   toolResult,
 } from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
+import { deliveredTask } from '../../src/core/gateway/methods/otherRequests.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import {
   capabilitiesKey,
@@ -63,6 +63,7 @@ import { atOnce } from '../../src/core/base/turns.js';
 import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
+import { policies } from '../../src/core/protocol/clientPolicy.js';
 
 const noPlace = {
   file: '/f',
@@ -275,11 +276,11 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     } as CallToolResult;
     const delivery = deliveryWithoutFiles();
     const origin = { serverId: 'a', tool: 'b' } as never;
-    await delivery.forEditor(result, origin);
-    await delivery.forEditorWithApp(result, origin, 'token');
+    await delivery.readable(result, origin);
+    await delivery.readableWithApp(result, origin, 'token');
     await delivery.forConversation(result, origin, true);
-    await delivery.forOthers(result, origin);
-    await deliveredTask({ status: 'completed', result }, delivery, 'agentHost', origin);
+    await delivery.asGiven(result, origin);
+    await deliveredTask({ status: 'completed', result }, delivery, policies.agentHost, origin);
     return [
       toolResult('2024-11-05', result),
       otherResult(

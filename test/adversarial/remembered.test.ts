@@ -11,10 +11,11 @@ import { damagedText, mutated, randomOf } from '../fixtures/servers/shared/mutat
 import { testCore } from '../support/core/testCore.js';
 import { FakeClock } from '../support/fakes/fakeClock.js';
 import { FakeConnector } from '../support/fakes/fakeConnector.js';
-import { seedOf } from '../unit/stress/random.js';
+import { roundsOf, seedOf } from '../unit/stress/random.js';
 import { assertNotPolluted, assertShownWithoutControl } from './bounds.js';
+import { policies } from '../../src/core/protocol/clientPolicy.js';
 
-const rounds = 2_000;
+const rounds = roundsOf(2_000);
 
 const schema = { type: 'object', properties: { a: { type: 'string' } } };
 const kept = {
@@ -88,9 +89,9 @@ describe(`damaged lists of an earlier window, MCP_TOOLSETS_SEED=${seed}`, functi
       try {
         unsettled.push(host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]));
         if (host.catalogue.toolsets.some(({ id }) => id === 's')) published += 1;
-        for (const kind of ['editor', 'agentHost', 'plain'] as const)
-          JSON.stringify(backend.toolset('s', kind));
-        JSON.stringify(backend.toolset(everyToolset, 'plain'));
+        for (const kind of ['editor', 'agentHost', 'agent'] as const)
+          JSON.stringify(backend.toolset('s', policies[kind]));
+        JSON.stringify(backend.toolset(everyToolset, policies.agent));
         assertShownWithoutControl(host.snapshot);
       } catch (error) {
         const stack = error instanceof Error ? error.stack : String(error);

@@ -269,7 +269,7 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
     'a form': ({ inputSchema }) =>
       presentParams('elicitation/create', { requestedSchema: inputSchema }),
   },
-  'core/gateway/dialect.ts core/host/servedToolsets.ts core/host/conversationTools.ts': {
+  'core/gateway/dialect.ts core/catalogue/servedToolsets.ts core/calling/conversationTools.ts': {
     'a tool for an older client': (tool) => entries('2024-11-05', [tool]),
     'a form for an older client': ({ inputSchema }) =>
       clientRequest('2025-06-18', 'elicitation/create', {
@@ -297,7 +297,7 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
 
 /** Reasons to leave a file out. */
 const notTaken: Readonly<Record<string, string>> = {
-  'core/host/admin.ts': 'It has our own schemas.',
+  'core/catalogue/admin.ts': 'It has our own schemas.',
   'core/tools/problems.ts': 'It names a schema in a text.',
   'core/minds/model.ts': 'It has a type.',
   'core/minds/budget.ts': 'It writes JSON once.',

@@ -12,13 +12,13 @@ import { keepResults } from '../support/core/keptResults.js';
 import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { within } from '../support/core/within.js';
-import { seedOf } from '../unit/stress/random.js';
+import { roundsOf, seedOf } from '../unit/stress/random.js';
 import { assertBounded, assertKeepsSecrets, assertShownWithoutControl } from './bounds.js';
 
 /** In each version. Half of them are for a client of the gateway. */
-const messages = 25_000;
+const messages = roundsOf(25_000);
 const burst = 250;
-const starts = 40;
+const starts = roundsOf(40);
 
 // The title has the seed, so each report of a failure has it.
 const seed = seedOf('MCP_TOOLSETS_SEED');

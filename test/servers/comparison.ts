@@ -11,7 +11,6 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { everyToolset } from '../../src/core/gateway/routes.js';
-import type { ClientKind } from '../../src/core/protocol/client.js';
 import type { Era } from '../../src/core/protocol/versions.js';
 import { CommandLine } from '../support/core/commandLine.js';
 import { endStages, startStage, type Stage, type StageOptions } from '../support/core/stage.js';
@@ -284,7 +283,7 @@ async function addressOf(
   stage: Stage,
   id: string,
   era: Era,
-  kind: ClientKind = 'plain',
+  kind: 'editor' | 'agent' = 'agent',
 ): Promise<Required<Address>> {
   const { url, headers } = (await stage.gateway()).endpoint(id, kind);
   return {

@@ -72,8 +72,8 @@ export async function expectedAnswer(
   const given = result as unknown as CallToolResult;
   const delivery = deliveryWithoutFiles();
   const made = await (uiOf(tool).resourceUri === undefined
-    ? delivery.forEditor(given, origin as never)
-    : delivery.forEditorWithApp(given, origin as never, 'token'));
+    ? delivery.readable(given, origin as never)
+    : delivery.readableWithApp(given, origin as never, 'token'));
   // The SDK puts `_meta` first.
   const { _meta, ...rest } = made;
   return { result: { ...(_meta && { _meta }), ...rest } };

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { adminId, adminNames } from '../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../src/core/catalogue/admin.js';
 import { Agent } from '../support/core/agent.js';
 import {
   endStages,
@@ -92,7 +92,7 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
       if (!agent) {
         // The stage would keep every client.
         const place = { gateway: () => stage.gateway(), onDispose: () => {} } as unknown as Stage;
-        agent = await Agent.connect(place, toolset.id, 'plain');
+        agent = await Agent.connect(place, toolset.id, 'agent');
         agents.set(toolset.id, agent);
       }
       const ms = 5 + random.int(150);

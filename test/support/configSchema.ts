@@ -144,6 +144,7 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
     case 'variable':
       return { type: 'string', minLength: 1 };
     case 'session':
+    case 'client':
       return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
     case 'secretName':
       return { type: 'string', pattern: '^[A-Za-z_][\\w.-]{0,63}$' };

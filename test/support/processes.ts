@@ -86,7 +86,8 @@ export async function untilNone(
   limitMs: number,
 ): Promise<number> {
   const begun = performance.now();
-  for (;;) {
+  // To read the table of processes takes some milliseconds.
+  for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 20)) {
     const left = list();
     const took = performance.now() - begun;
     if (left.length === 0) return took;
@@ -96,6 +97,6 @@ export async function untilNone(
       );
       throw new Error(`Still alive after ${limitMs} ms:\n${lines.join('\n')}`);
     }
-    await pause(10);
+    await pause(pauseMs);
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { extensionPage } from '../../extensionPage.mjs';
+import { extensionPage } from '../../build/extensionPage.mjs';
 
 describe('extension page', () => {
   let folder: string;

@@ -13,13 +13,10 @@ import { filesBelow, moduleOf, modules, room, root, type Module } from './module
 const mostDeps = 10;
 
 /** The bags that are larger. The list only gets shorter. */
-const largeDeps: readonly string[] = [
-  'src/vscode/engine/engine.ts: EngineDeps has 32 members',
-  'src/vscode/minds/participant.ts: MindsDeps has 12 members',
-];
+const largeDeps: readonly string[] = [];
 
 /** In tokens of source text. Each module more delays the start of the editor. */
-const mostLoadedByActivate = 79_400;
+const mostLoadedByActivate = 71_800;
 
 /** The number of members that an interface or a type alias declares or takes from others. */
 function membersIn(node: ts.Node, module: Module): number {
@@ -168,8 +165,8 @@ describe('house', () => {
   });
 
   it('One place makes a host, for the product and the tests alike', () => {
-    const root = 'src/core/host/assemble.ts';
-    const parts = ['host', 'gatewayBackend'].map((name) => `src/core/host/${name}.ts`);
+    const root = 'src/core/assembly/assemble.ts';
+    const parts = ['src/core/host/host.ts', 'src/core/calling/gatewayBackend.ts'];
     const all = [...modules, ...tests].flatMap((module) => module.imports);
     const wrong = all.filter(({ to, from }) => parts.includes(to) && from !== root);
     assert.deepEqual(
@@ -200,7 +197,8 @@ describe('house', () => {
         if (ts.isIdentifier(node) && /^(en|de)codeURI(Component)?$/.test(node.text) && !isCaught)
           wrong.push(`${file}: ${node.parent.getText()}`);
         const begins = ts.isTryStatement(node) && node.catchClause ? node.tryBlock : undefined;
-        ts.forEachChild(node, (child) => visit(child, isCaught || child === begins));
+        const catches = ts.isCallExpression(node) && node.expression.getText() === 'unlessThrown';
+        ts.forEachChild(node, (child) => visit(child, isCaught || catches || child === begins));
       };
       visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), false);
       return wrong;
@@ -270,8 +268,7 @@ describe('house', () => {
     const sources = new Set(
       modules.map(({ file }) => file.replace(/^src\/(?:core\/)?(.*)\.ts$/, '$1')),
     );
-    // Tests of the repository itself are at the top, and tests of random edits and large files
-    // concern all rooms.
+    // Tests of the repository itself are at the top, and tests of random edits concern all rooms.
     const mirrors = tests.flatMap(
       ({ file }) =>
         /^test\/unit\/((?!stress\/).*\/[^./]+)(?:\.\w+)?\.test\.ts$/.exec(file)?.[1] ?? [],

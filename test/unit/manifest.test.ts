@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import ts from 'typescript-ast';
+import { contributions } from '../../build/contributions.js';
 import manifest from '../../package.json';
+import { modules, type Module } from './modules.js';
 
 const root = path.resolve(__dirname, '../..');
 const { contributes } = manifest;
@@ -10,7 +13,39 @@ const commands = contributes.commands.map(({ command }) => command);
 const ours = (text: string): string[] =>
   [...text.matchAll(/command:(mcpToolsets\.[\w.]+)/g)].map(([, name]) => name ?? '');
 
+/** The names in calls of `commands`, and the names of the buttons in reviews. */
+function registeredIn({ file, text }: Module): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.getText() === 'commands') {
+      const [runs] = node.arguments;
+      const properties = runs && ts.isObjectLiteralExpression(runs) ? runs.properties : [];
+      for (const { name } of properties)
+        if (name && (ts.isIdentifier(name) || ts.isStringLiteral(name))) found.push(name.text);
+    }
+    if (ts.isStringLiteral(node) && /^\w+Shown$/.test(node.text)) found.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  if (text.includes('registerReviewAnswers') || text.includes('commands('))
+    visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
 describe('manifest', () => {
+  it('package.json has the commands and menus of their table', () => {
+    const { commands: listed, menus } = contributes;
+    assert.deepEqual({ commands: listed, menus }, contributions, 'run: npm run contributions');
+  });
+
+  it('The extension registers each command of the table once', () => {
+    const registered = modules
+      .filter(({ file }) => file.startsWith('src/vscode/'))
+      .flatMap((module) => [...new Set(registeredIn(module))]);
+    assert.equal(new Set(registered).size, registered.length, registered.sort().join(' '));
+    const missing = commands.filter((id) => !registered.includes(id.replace('mcpToolsets.', '')));
+    assert.deepEqual(missing, []);
+  });
+
   it('The manifest names every command with a category and a condition', () => {
     for (const { command, title, category } of contributes.commands) {
       assert.match(title, /^[A-Z]/, command);

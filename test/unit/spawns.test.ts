@@ -20,10 +20,10 @@ const starters: Readonly<Record<string, string>> = {
 const environments: Readonly<Record<string, string>> = {
   'src/core/processes/environment.ts': 'It takes npm out.',
   'src/core/processes/processTable.ts': '`withoutNpm(process.env)`',
-  'src/extension.ts': '`assemble` takes npm out.',
+  'src/vscode/engine/windowEngine.ts': '`assemble` takes npm out.',
   'src/vscode/authoring/authoring.ts': 'Names for completion.',
   'src/cli/configFile.ts': 'The command line took npm out.',
-  'src/cli/withHost.ts': 'The command line took npm out.',
+  'src/cli/withEngine.ts': 'The command line took npm out.',
   'src/cli/cassetteCommands.ts': 'The command line took npm out.',
 };
 
@@ -64,11 +64,11 @@ describe('starts of programs (X1b)', () => {
   it('`assemble` and the command line take out what npm added', () => {
     const textOf = (file: string): string => modules.find((one) => one.file === file)?.text ?? '';
     assert.match(
-      textOf('src/core/host/assemble.ts'),
+      textOf('src/core/assembly/assemble.ts'),
       /const env = withoutNpm\(surroundings\.env\);/,
     );
     assert.doesNotMatch(
-      textOf('src/core/host/assemble.ts').replace('withoutNpm(surroundings.env)', ''),
+      textOf('src/core/assembly/assemble.ts').replace('withoutNpm(surroundings.env)', ''),
       /surroundings\.env/,
     );
     const cli = textOf('src/cli.ts');

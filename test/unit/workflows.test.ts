@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
+import { planLanes } from '../support/testRun/plan.js';
 
 interface Step {
   readonly uses?: string;
@@ -22,6 +23,35 @@ interface Workflow {
   readonly permissions: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
 }
+
+interface Updates {
+  readonly updates: readonly {
+    readonly 'package-ecosystem': string;
+    readonly schedule: { readonly interval: string };
+    readonly groups: object;
+  }[];
+}
+
+interface Cell {
+  readonly os: string;
+  readonly node: number;
+  readonly part: string;
+  readonly editor?: string;
+}
+
+interface Matrix {
+  readonly os?: readonly string[];
+  readonly node?: readonly number[];
+  readonly part?: readonly string[];
+  readonly include: readonly Cell[];
+}
+
+const cellsOf = ({ os = [], node = [], part = [], include }: Matrix): Cell[] => [
+  ...os.flatMap((system) =>
+    node.flatMap((version) => part.map((name) => ({ os: system, node: version, part: name }))),
+  ),
+  ...include,
+];
 
 const root = path.resolve(__dirname, '../..');
 const folder = path.join(root, '.github/workflows');
@@ -61,6 +91,28 @@ describe('workflows', () => {
         }
     });
   }
+
+  it('the parts of a change together run every lane of `npm test`, on each system and at most once on it', () => {
+    const [, text = ''] = texts.find(([file]) => file === 'ci.yml') ?? [];
+    const { jobs } = parse(text) as { jobs: Record<string, { strategy: { matrix: Matrix } }> };
+    const cells = Object.values(jobs).flatMap(({ strategy }) => cellsOf(strategy.matrix));
+    const titlesOf = (os: string): string[] =>
+      cells
+        .filter((cell) => cell.os === os && cell.node === 22 && cell.editor === undefined)
+        .flatMap(({ part }) => planLanes(part.split(','), undefined))
+        .map(({ lane }) => lane.title)
+        .sort();
+    const all = planLanes(undefined, undefined).map(({ lane }) => lane.title);
+    for (const os of ['ubuntu-latest', 'windows-latest', 'macos-latest'])
+      assert.deepEqual(titlesOf(os), all.sort(), os);
+  });
+
+  it('no commit runs a workflow twice: a push runs it for `main` and for tags only', () => {
+    for (const [file, text] of texts) {
+      const { push } = (parse(text) as Workflow).on as { push: { branches: string[] } };
+      assert.deepEqual(push.branches, ['main'], file);
+    }
+  });
 
   it('a job with an identity or secrets checks out, installs, builds and fetches nothing but the tested files', () => {
     const trusted = texts.flatMap(([file, text]) =>
@@ -109,6 +161,20 @@ describe('workflows', () => {
       JSON.stringify(publish),
       /needs\.build\.outputs\.digests.*needs\.publisher\.outputs\.digests/,
     );
+  });
+
+  it('updates of packages and of actions come grouped, once a week', () => {
+    const { updates } = parse(
+      readFileSync(path.join(root, '.github/dependabot.yml'), 'utf8'),
+    ) as Updates;
+    assert.deepEqual(
+      updates.map((update) => update['package-ecosystem']),
+      ['npm', 'github-actions'],
+    );
+    for (const { schedule, groups } of updates) {
+      assert.equal(schedule.interval, 'weekly');
+      assert.equal(Object.keys(groups).length, 1);
+    }
   });
 
   it('each program that a workflow runs by npx is a package of the lock file', () => {

@@ -44,14 +44,29 @@ function row(
   more: Partial<Agent> = {},
 ): Agent {
   const place: Agent['place'] = ({ folder, home, configHome, globalStorage }) => {
-    const roots: Keys = { '.': folder, '~': home, $config: configHome, $storage: globalStorage };
-    const [start = '', ...names] =
-      files.map((file) => file.split('/')).find(([start = '']) => roots[start]) ?? [];
-    const root = roots[start];
-    return typeof root === 'string' ? { root, file: path.join(root, ...names) } : undefined;
+    const roots: Readonly<Record<string, string | undefined>> = {
+      '.': folder,
+      '~': home,
+      $config: configHome,
+      $storage: globalStorage,
+    };
+    for (const file of files) {
+      const [start = '', ...names] = file.split('/');
+      const root = roots[start];
+      if (root) return { root, file: path.join(root, ...names) };
+    }
+    return undefined;
   };
   const isOfFolder = files[0]?.startsWith('./') === true;
-  return { program, isOfFolder, form: 'json', container: 'mcpServers', place, keys, ...more };
+  return {
+    program,
+    isOfFolder,
+    form: 'json',
+    container: 'mcpServers',
+    place,
+    keys,
+    ...more,
+  };
 }
 
 /** The default limit of a call. Agents with a shorter limit would give up earlier. */
@@ -61,19 +76,31 @@ const longestMs = longestCallSeconds * 1000;
 const longestStartSeconds = 60;
 
 const plain: Agent['keys'] = (command, args) => ({ command, args });
-const typed: Agent['keys'] = (command, args) => ({ type: 'stdio', command, args });
-const timed: Agent['keys'] = (command, args) => ({ command, args, timeout: longestMs });
-const inOneList: Agent['keys'] = (command, args) => ({
-  type: 'local',
-  command: [command, ...args],
-  timeout: longestMs,
-});
-const copilotKeys: Agent['keys'] = (command, args) => ({
-  type: 'local',
+const typed: Agent['keys'] = (command, args) => ({
+  type: 'stdio',
   command,
   args,
-  tools: ['*'],
 });
+const timed: Agent['keys'] = (command, args) => ({
+  command,
+  args,
+  timeout: longestMs,
+});
+const inOneList: Agent['keys'] = (command, args) => {
+  return {
+    type: 'local',
+    command: [command, ...args],
+    timeout: longestMs,
+  };
+};
+const copilotKeys: Agent['keys'] = (command, args) => {
+  return {
+    type: 'local',
+    command,
+    args,
+    tools: ['*'],
+  };
+};
 const codexKeys: Agent['keys'] = (command, args) => ({
   ...plain(command, args),
   startup_timeout_sec: longestStartSeconds,

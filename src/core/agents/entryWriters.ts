@@ -67,26 +67,30 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   if (object?.type !== 'object') return text;
   const unit = /(?:^|\n)([ \t]+)["/]/.exec(text)?.[1] ?? '  ';
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
-  const json = (indent: string): string =>
+  const json = (indent: string) =>
     JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
   const old = nodeAt(text, [...path, key]);
   if (old)
     return text.slice(0, old.offset) + json(indentAt(text, old.offset)) + text.slice(endOf(old));
+  const name = JSON.stringify(key);
   const last = object.children?.at(-1);
-  const end = last ? endOf(last) : object.offset + 1;
-  const comma = last && commaBehind(text, end);
-  const from = comma === undefined ? end : comma + 1;
-  const lead =
-    text.slice(0, end) + (last && comma === undefined ? ',' : '') + text.slice(end, from);
-  const trail = comma === undefined ? '' : ',';
-  const line = last ? commentsBehind(text, from) : '';
-  if (line === undefined || (last && !text.slice(object.offset, end).includes('\n'))) {
-    return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${trail}${text.slice(from)}`;
+  if (!last) {
+    const start = object.offset + 1;
+    const outer = indentAt(text, object.offset);
+    const close = text.slice(start, endOf(object)).includes('\n') ? '' : lineBreak + outer;
+    const member = `${lineBreak}${outer}${unit}${name}: ${json(outer + unit)}${close}`;
+    return text.slice(0, start) + member + text.slice(start);
   }
-  const outer = indentAt(text, (last ?? object).offset);
-  const indent = last ? outer : outer + unit;
-  const close = last || text.slice(from, endOf(object)).includes('\n') ? '' : lineBreak + outer;
-  const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${json(indent)}${trail}${close}`;
+  const end = endOf(last);
+  const comma = commaBehind(text, end);
+  const from = comma === undefined ? end : comma + 1;
+  const lead = text.slice(0, from) + (comma === undefined ? ',' : '');
+  const trail = comma === undefined ? '' : ',';
+  const line = commentsBehind(text, from);
+  if (line === undefined || !text.slice(object.offset, end).includes('\n'))
+    return `${lead} ${name}: ${JSON.stringify(value)}${trail}${text.slice(from)}`;
+  const indent = indentAt(text, last.offset);
+  const member = `${lineBreak}${indent}${name}: ${json(indent)}${trail}`;
   return lead + line + member + text.slice(from + line.length);
 }
 
@@ -129,17 +133,14 @@ export function withTomlEntries(
   if (last !== '') lines.push(last + end);
   for (const change of changes) {
     const { name, keys, isNew } = change;
-    const entries = Object.entries(keys).map(
-      ([key, value]) => `${key} = ${JSON.stringify(value)}${end}`,
-    );
-    if (!isNew) lines = withKeys(lines, container, change, end);
-    else
-      lines = [
-        ...lines,
-        ...(lines.length > 0 ? [end] : []),
-        `[${container}.${name}]${end}`,
-        ...entries,
-      ];
+    if (!isNew) {
+      lines = withKeys(lines, container, change, end);
+      continue;
+    }
+    if (lines.length > 0) lines.push(end);
+    lines.push(`[${container}.${name}]${end}`);
+    for (const [key, value] of Object.entries(keys))
+      lines.push(`${key} = ${JSON.stringify(value)}${end}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -158,7 +159,7 @@ function withKeys(
   if (start === 0) return lines;
   const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
   const next = found < 0 ? lines.length : found;
-  const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
+  const keyOf = (line: string) => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
   const table = lines
     .slice(start, next)
     .filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
@@ -268,7 +269,11 @@ function replaced(
     result = edits && applyEdits(result, edits);
   }
   if (result !== undefined) return result;
-  const merged = { name: entry['name'], ...(rest ?? there), ...entry };
+  const merged = {
+    name: entry['name'],
+    ...(rest ?? there),
+    ...entry,
+  };
   const start = nodes.startOf(item);
   const end = nodes.endOf(item);
   const isFlow = text[start] === '{';

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
-import { isObject, without } from '../base/isObject.js';
+import { asFields, isObject, mapped, without } from '../base/isObject.js';
 import type { Plan } from '../import/imported.js';
 import { readSource } from '../import/readSource.js';
 import { difference } from '../yaml/edits.js';
@@ -18,8 +18,9 @@ import {
   withJsonEntries,
   withTomlEntries,
   withYamlEntries,
+  type Entries,
+  type EntryChange,
 } from './entryWriters.js';
-import type { Entries, EntryChange } from './entryWriters.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;
@@ -33,7 +34,11 @@ interface EntriesRequest {
   readonly tokenFile: string;
 }
 
-type PlannedEntry = Readonly<{ id: string; name: string; change: keyof typeof words }>;
+type PlannedEntry = Readonly<{
+  id: string;
+  name: string;
+  change: keyof typeof words;
+}>;
 
 export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
@@ -55,8 +60,8 @@ const ofAddress =
   );
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
-  const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
-  const agent = agents[kind];
+  const { text = '', label, toolsets } = request;
+  const agent = agents[request.agent];
   const before = readEntries(text, agent);
   if (typeof before === 'string') return { kind: 'impossible', reason: `${label}: ${before}` };
   const planned: PlannedEntry[] = [];
@@ -64,35 +69,26 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   // A toolset may have the name `__proto__`.
   const wanted = new Map(Object.entries(before.entries));
   for (const id of toolsets) {
-    const own = entryKeys(kind, id, launcher, folder);
-    const held = [...wanted].find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
-    const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
-    const there = (held?.[1] ?? {}) as Entries;
-    const isSet = (key: string, value: unknown): boolean =>
-      (preferences.includes(key) && key in there) ||
-      canonicalJson(there[key]) === canonicalJson(value);
-    const keys = Object.fromEntries(
-      Object.entries(own).filter(([key, value]) => !isSet(key, value)),
-    );
-    const rest = without(there, ...ofAddress);
-    const isShorter = Object.keys(rest).length < Object.keys(there).length;
-    const isSame = Object.keys(keys).length === 0 && !isShorter;
-    planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    if (!isSame)
-      changes.push({ name, keys, rest: isShorter ? rest : undefined, isNew: held === undefined });
-    wanted.set(name, { ...rest, ...keys });
+    const { entry, change } = plannedEntry(request, id, wanted);
+    const { name, keys, rest, isNew } = change;
+    const isSame = Object.keys(keys).length === 0 && !rest;
+    const known = isSame ? 'same' : 'updated';
+    planned.push({
+      id,
+      name,
+      change: isNew ? 'added' : known,
+    });
+    if (!isSame) changes.push(change);
+    wanted.set(name, entry);
   }
-  const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
-  const expected =
-    changes.length === 0
-      ? before.root
-      : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
+  const isChanged = changes.length > 0;
+  const after = isChanged ? writers[agent.form](text, agent.container, changes) : text;
+  const changed = { [agent.container]: Object.fromEntries(wanted) };
+  const expected = isChanged ? { ...before.root, ...changed } : before.root;
   const reached = readEntries(after, agent);
   if (typeof reached === 'string' || canonicalJson(reached.root) !== canonicalJson(expected)) {
-    return {
-      kind: 'impossible',
-      reason: `${label} cannot be changed without touching other parts of it`,
-    };
+    const reason = `${label} cannot be changed without touching other parts of it`;
+    return { kind: 'impossible', reason };
   }
   return {
     kind: 'planned',
@@ -101,6 +97,32 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     after,
     report: report(request, planned),
   };
+}
+
+/** Returns the entry of a toolset as it should be, and the change that leads there. */
+function plannedEntry(
+  request: EntriesRequest,
+  id: string,
+  entries: ReadonlyMap<string, unknown>,
+): { readonly entry: Entries; readonly change: EntryChange } {
+  const { agent, launcher, folder } = request;
+  const held = [...entries].find(([, one]) => isObject(one) && isOurs(one, id, request));
+  const there = asFields(held?.[1]);
+  const own = Object.entries(entryKeys(agent, id, launcher, folder));
+  const missing = own.filter(([key, value]) => {
+    if (preferences.includes(key) && key in there) return false;
+    return canonicalJson(there[key]) !== canonicalJson(value);
+  });
+  const keys = Object.fromEntries(missing);
+  const rest = without(there, ...ofAddress);
+  const isShorter = Object.keys(rest).length < Object.keys(there).length;
+  const change = {
+    name: held?.[0] ?? freeName(id, [...entries.keys()]),
+    keys,
+    rest: isShorter ? rest : undefined,
+    isNew: held === undefined,
+  };
+  return { entry: { ...rest, ...keys }, change };
 }
 
 /**
@@ -117,7 +139,11 @@ function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesReques
   return leadsBackHere(entry) || !keys.some((key) => isSecretName(key) || /helper$/i.test(key));
 }
 
-const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
+const writers = {
+  json: withJsonEntries,
+  toml: withTomlEntries,
+  yaml: withYamlEntries,
+} as const;
 
 /** Returns the whole file and our part of it, or a phrase that says why it cannot be read. */
 function readEntries(
@@ -133,9 +159,7 @@ function readEntries(
     if (!root) return 'it is not YAML';
     const named = namedEntries(root[container] ?? []);
     if (!named) return `\`${container}\` is not a list of servers that each have a name`;
-    const entries = Object.fromEntries(
-      Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]),
-    );
+    const entries = mapped(named, (entry) => without(entry as Entries, 'name'));
     return { root: { ...root, [container]: entries }, entries };
   }
   const read = readSource(text, form);
@@ -158,7 +182,11 @@ function freeName(id: string, taken: readonly string[]): string {
   return free;
 }
 
-const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
+const words = {
+  added: 'new',
+  updated: 'changed',
+  same: 'already there',
+} as const;
 
 function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
   const { agent: kind, label, launcher } = request;

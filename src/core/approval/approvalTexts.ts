@@ -103,7 +103,7 @@ export function reviewOf<One>(
   section: Section<One>,
 ): Review {
   const width = isCompared ? halfWidth : pageWidth;
-  const document = (isNow: boolean): string =>
+  const document = (isNow: boolean) =>
     head + all.map((one) => section(one, isNow, width).join('\n')).join('\n');
   return { now: document(true), before: isCompared ? document(false) : undefined };
 }
@@ -123,7 +123,7 @@ show what the programs do.
  * that.
  */
 export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
-  const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
+  const labels = ({ parts }: LaunchDescription) => parts.map(({ label }) => label).join();
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);
   const marked = launchLines(launch).map((line, index) =>

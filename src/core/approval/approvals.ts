@@ -6,12 +6,14 @@ import type { Event } from '../base/events.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 
+export type ApprovalVerdict = 'approved' | 'pending' | 'notAsked';
+
 export interface Approvals {
   /**
    * The verdict stays the same until `onDidChange`. `notAsked` means that it may start without a
    * question.
    */
-  judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
+  judge(launch: LaunchDescription): ApprovalVerdict;
   /** Returns false if an approval of this launch ends with its process (S1h). */
   isKept(launch: LaunchDescription): boolean;
   readonly onDidChange: Event<void>;
@@ -19,7 +21,11 @@ export interface Approvals {
 
 export type ApprovalStatus =
   | { readonly kind: 'notAsked' | 'approved' }
-  | { readonly kind: 'pending'; readonly launch: LaunchDescription; readonly isKept?: boolean };
+  | {
+      readonly kind: 'pending';
+      readonly launch: LaunchDescription;
+      readonly isKept?: boolean;
+    };
 
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
@@ -32,5 +38,11 @@ export function judgeLaunch(
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);
   const kind = approvals.judge(launch);
-  return kind === 'pending' ? { kind, launch, isKept: approvals.isKept(launch) } : { kind };
+  return kind === 'pending'
+    ? {
+        kind,
+        launch,
+        isKept: approvals.isKept(launch),
+      }
+    : { kind };
 }

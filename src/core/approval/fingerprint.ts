@@ -59,7 +59,14 @@ export const describeLaunch = perObject((definition: ServerDefinition): LaunchDe
   const launch = withRealPaths(definition.launch);
   const { parts, fingerprint } = printOf(launch, [server, source]);
   const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
-  return { server, source, parts, ...runsIn, fingerprint, ...inWorktree(launch, server, source) };
+  return {
+    server,
+    source,
+    parts,
+    ...runsIn,
+    fingerprint,
+    ...inWorktree(launch, server, source),
+  };
 });
 
 function inWorktree(
@@ -81,7 +88,15 @@ function printOf(
   launch: Launch,
   names: readonly string[],
 ): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
-  const parts = partsOf(launch, (of, value) => hash([...names, of, value]));
+  const parts = partsOf(launch).map(({ label, shown, hidden }): LaunchPart => {
+    return hidden
+      ? {
+          label,
+          shown,
+          digest: hash([...names, ...hidden]),
+        }
+      : { label, shown };
+  });
   const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
   return { parts, fingerprint: hash([...names, ...texts]) };
 }
@@ -96,15 +111,13 @@ function withRealPaths(launch: Launch): Launch {
   };
 }
 
-type Digest = (of: string, value: string) => string;
+/** `hidden`: the name and the value that a digest stands for. */
+type Part = Pick<LaunchPart, 'label' | 'shown'> & { readonly hidden?: readonly [string, string] };
 
-function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const plain = (label: LaunchPart['label'], value: string): LaunchPart => ({
-    label,
-    shown: written(value),
-  });
-  const values = (label: 'environment' | 'header', map: ReadonlyMap<string, Value>): LaunchPart[] =>
-    sorted(map).map(([name, value]) => valuePart(label, name, value, digest));
+function partsOf(launch: Launch): Part[] {
+  const plain = (label: Part['label'], value: string): Part => ({ label, shown: written(value) });
+  const values = (label: 'environment' | 'header', map: ReadonlyMap<string, Value>): Part[] =>
+    sorted(map).map(([name, value]) => valuePart(label, name, value));
   const transport = plain('transport', launch.transport);
   if (launch.transport === 'stdio') {
     return [
@@ -113,24 +126,24 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
       // right.
       plain('command', launch.command),
       ...(launch.programs ?? []).map((file) => plain('program', file)),
-      ...launch.args.map((value) => valuePart('argument', undefined, value, digest)),
+      ...launch.args.map((value) => valuePart('argument', undefined, value)),
       plain('directory', launch.cwd),
-      ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
+      ...(launch.envFile ? envFileParts(launch.envFile) : []),
       ...values('environment', launch.env),
     ];
   }
   const { url, headers, sessionId, oauth } = launch;
-  const session: LaunchPart = {
+  const session: Part = {
     label: 'session id',
     shown: mask,
-    digest: digest('session id', sessionId),
+    hidden: ['session id', sessionId],
   };
   return [
     transport,
-    valuePart('address', undefined, url, digest),
+    valuePart('address', undefined, url),
     ...values('header', headers),
     ...(sessionId === '' ? [] : [session]),
-    ...(oauth ? signInParts(oauth, digest) : []),
+    ...(oauth ? signInParts(oauth) : []),
   ];
 }
 
@@ -138,24 +151,24 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
  * Variables decide what runs, as those in `env` do. But a person may exchange a secret without a
  * question.
  */
-function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
+function envFileParts({ file, values }: EnvFile): Part[] {
   const label = 'env file';
   return [
     { label, shown: written(file) },
-    ...sorted(values).map(([name, value]): LaunchPart => {
+    ...sorted(values).map(([name, value]): Part => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
-      return variablePart(label, name, value, digest);
+      return variablePart(label, name, value);
     }),
   ];
 }
 
-function signInParts(oauth: OAuthSettings, digest: Digest): LaunchPart[] {
+function signInParts(oauth: OAuthSettings): Part[] {
   const { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort } = oauth;
-  const part = (name: string, value: string | number | undefined): LaunchPart[] =>
+  const part = (name: string, value: string | number | undefined): Part[] =>
     value === undefined ? [] : [{ label: 'sign-in', shown: `${name} = ${written(String(value))}` }];
-  const secret = (name: string, value: Value | undefined): LaunchPart[] =>
-    value ? [valuePart('sign-in', name, value, digest)] : [];
+  const secret = (name: string, value: Value | undefined): Part[] =>
+    value ? [valuePart('sign-in', name, value)] : [];
   return [
     ...part('grant', grant),
     ...part('client', clientId === '' ? undefined : clientId),
@@ -170,21 +183,26 @@ function signInParts(oauth: OAuthSettings, digest: Digest): LaunchPart[] {
 type ValueLabel = 'argument' | 'address' | 'environment' | 'header' | 'sign-in';
 
 /** @param name undefined for an argument and an address */
-function valuePart(
-  label: ValueLabel,
-  name: string | undefined,
-  value: Value,
-  digest: Digest,
-): LaunchPart {
-  if (value.kind === 'reference') return referencePart(label, name, value, digest);
+function valuePart(label: ValueLabel, name: string | undefined, value: Value): Part {
+  if (value.kind === 'reference') return referencePart(label, name, value);
   const text = value.value;
   if (name === undefined) {
     const masked = maskedAround(label, name, text);
     const shown = written(masked, masked !== text);
-    return masked === text ? { label, shown } : { label, shown, digest: digest(label, text) };
+    return masked === text
+      ? { label, shown }
+      : {
+          label,
+          shown,
+          hidden: [label, text],
+        };
   }
-  if (label === 'environment') return variablePart(label, name, text, digest);
-  return { label, shown: `${written(name)} = ${mask}`, digest: digest(`${label} ${name}`, text) };
+  if (label === 'environment') return variablePart(label, name, text);
+  return {
+    label,
+    shown: `${written(name)} = ${mask}`,
+    hidden: [`${label} ${name}`, text],
+  };
 }
 
 /** Shows the source of a value and the text around it, never the value. */
@@ -192,14 +210,13 @@ function referencePart(
   label: ValueLabel,
   name: string | undefined,
   { source, prefix, suffix, fallback }: Reference,
-  digest: Digest,
-): LaunchPart {
+): Part {
   let isMasked = false;
   /**
    * The form is unambiguous: no output can look like another number of arguments or like the text
    * around it.
    */
-  const outputOf = (argv: readonly string[]): string => {
+  const outputOf = (argv: readonly string[]) => {
     const words = argv.map((word) => {
       const masked = maskedArgument(word);
       isMasked ||= masked !== word;
@@ -207,17 +224,19 @@ function referencePart(
     });
     return `the output of [${words.join(', ')}]`;
   };
-  const text = (value: string): string => {
+  const text = (value: string) => {
     const shown = maskedAround(label, name, value);
     isMasked ||= shown !== value;
     return quoted(shown);
   };
   const argv = source.kind === 'command' ? source.argv : [];
+  const from =
+    source.kind === 'command'
+      ? outputOf(source.argv)
+      : `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`;
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
-    source.kind === 'command'
-      ? outputOf(argv)
-      : `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`,
+    from,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
@@ -225,10 +244,11 @@ function referencePart(
   if (!isMasked) return { label, shown };
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
   const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argv]);
+  const of = name === undefined ? label : `prefix of ${label} ${name}`;
   return {
     label,
     shown,
-    digest: digest(name === undefined ? label : `prefix of ${label} ${name}`, whole),
+    hidden: [of, whole],
   };
 }
 
@@ -244,16 +264,15 @@ function maskedAround(label: ValueLabel, name: string | undefined, text: string)
 /**
  * Every variable may decide what runs, so a whole value is masked only if its name marks a secret.
  */
-function variablePart(
-  label: 'environment' | 'env file',
-  name: string,
-  value: string,
-  digest: Digest,
-): LaunchPart {
+function variablePart(label: 'environment' | 'env file', name: string, value: string): Part {
   const masked = maskedVariable(name, value);
   if (masked === value) return { label, shown: `${written(name)} = ${quoted(value)}` };
   const shown = `${written(name)} = ${masked === mask ? mask : quoted(masked)}`;
-  return { label, shown, digest: digest(`${label} ${name}`, value) };
+  return {
+    label,
+    shown,
+    hidden: [`${label} ${name}`, value],
+  };
 }
 
 function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {

@@ -12,7 +12,7 @@ import { isBelow, isPersons } from '../base/paths.js';
 import type { FileContent } from '../base/textFile.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
-import type { Approvals } from './approvals.js';
+import type { Approvals, ApprovalVerdict } from './approvals.js';
 import type { LaunchDescription } from './fingerprint.js';
 import { worktreeOf, type WorktreePlace } from './worktree.js';
 
@@ -109,13 +109,13 @@ export class ApprovalLedger implements Approvals, Disposable {
     return [...new Map(all.map((one) => [keyOf(one), one])).values()];
   }
 
-  judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
+  judge(launch: LaunchDescription): ApprovalVerdict {
     const { asks, startsRevoked } = this.deps;
     const isAsked = asks() || (startsRevoked !== true && this.mayBeRevoked(launch));
     return isAsked ? this.judgeAsking(launch) : 'notAsked';
   }
 
-  judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
+  judgeAsking(launch: LaunchDescription): ApprovalVerdict {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     const known = this.known(folderOf(launch.source));
     const isApproved = known.some(({ fingerprint }) => fingerprint === launch.fingerprint);
@@ -141,7 +141,7 @@ export class ApprovalLedger implements Approvals, Disposable {
    * The person wrote these. They are asked once about each folder of the workspace in which one
    * runs.
    */
-  private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
+  private judgeUsersOwn(launch: LaunchDescription): ApprovalVerdict {
     const { source, directory } = launch;
     if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
     const isApproved = this.known(directory).some(
@@ -180,7 +180,7 @@ export class ApprovalLedger implements Approvals, Disposable {
    */
   async revoke(server: ApprovedServer): Promise<void> {
     // A later product could take an unknown entry of the server for its approval.
-    const isOther = (one: unknown): boolean => !isServer(one) || !sameServer(one, server);
+    const isOther = (one: unknown) => !isServer(one) || !sameServer(one, server);
     const without = (whole: Whole): Whole => ({
       ...whole,
       approvals: whole.approvals.filter(isOther),
@@ -231,23 +231,35 @@ export class ApprovalLedger implements Approvals, Disposable {
       const after = edit(before.whole);
       const approvals = after.approvals.slice(-mostOfAll);
       const revoked = after.revoked.slice(-mostOfAll);
-      return `${JSON.stringify({ ...after, approvals, revoked }, null, 1)}\n`;
+      return `${JSON.stringify(
+        {
+          ...after,
+          approvals,
+          revoked,
+        },
+        null,
+        1,
+      )}\n`;
     });
   }
 }
 
 function withApproved(whole: Whole, approved: readonly LaunchDescription[]): Whole {
   const again = new Set(approved.map(({ fingerprint }) => fingerprint));
-  const isBefore = (one: unknown): boolean => isDescription(one) && again.has(one.fingerprint);
+  const isBefore = (one: unknown) => isDescription(one) && again.has(one.fingerprint);
   let approvals = [...whole.approvals.filter((one) => !isBefore(one)), ...approved];
   for (const launch of approved) {
     const own = approvals.filter((one) => isDescription(one) && sameServer(one, launch));
     const surplus = new Set(own.slice(0, -mostLaunches));
     approvals = approvals.filter((one) => !surplus.has(one));
   }
-  const isApproved = (one: unknown): boolean =>
+  const isApproved = (one: unknown) =>
     isServer(one) && approved.some((other) => sameServer(one, other));
-  return { ...whole, approvals, revoked: whole.revoked.filter((one) => !isApproved(one)) };
+  return {
+    ...whole,
+    approvals,
+    revoked: whole.revoked.filter((one) => !isApproved(one)),
+  };
 }
 
 function understood(text: string): Stored {
@@ -258,12 +270,21 @@ function understood(text: string): Stored {
   if (version !== 1) return unusable('another version of MCP Toolsets wrote it');
   if (!Array.isArray(approvals) || !Array.isArray(revoked))
     return unusable('it has no list of approvals');
-  return usable({ ...stored, approvals, revoked });
+  return usable({
+    ...stored,
+    approvals,
+    revoked,
+  });
 }
 
 function usable(whole: Whole): Stored {
   const launches = whole.approvals.filter(isDescription);
-  return { kind: 'usable', whole, launches, revoked: whole.revoked.filter(isServer) };
+  return {
+    kind: 'usable',
+    whole,
+    launches,
+    revoked: whole.revoked.filter(isServer),
+  };
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
@@ -278,19 +299,29 @@ function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer
 }
 
 function isServer(value: unknown): value is ApprovedServer {
-  if (!hasFields(value, { server: 'string', source: 'string', worktree: 'object?' })) return false;
-  const { worktree } = value;
-  const isPlace = hasFields(worktree, {
+  if (
+    !hasFields(value, {
+      server: 'string',
+      source: 'string',
+      worktree: 'object?',
+    })
+  )
+    return false;
+  const place = {
     repository: 'string',
     within: 'string',
     fingerprint: 'string?',
-  });
-  return worktree === undefined || isPlace;
+  };
+  return value['worktree'] === undefined || hasFields(value['worktree'], place);
 }
 
 function isDescription(value: unknown): value is LaunchDescription {
   if (!isServer(value) || !hasFields(value, { fingerprint: 'string', parts: 'object' }))
     return false;
-  const part = { label: 'string', shown: 'string', digest: 'string?' } as const;
+  const part = {
+    label: 'string',
+    shown: 'string',
+    digest: 'string?',
+  };
   return Array.isArray(value['parts']) && value['parts'].every((one) => hasFields(one, part));
 }

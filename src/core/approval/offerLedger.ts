@@ -9,7 +9,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
-import { isObject, isTexts } from '../base/isObject.js';
+import { asList, isObject, isTexts } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import { isPrint, keyOf, partsChanged } from './offerPrints.js';
 import type {
@@ -86,7 +86,7 @@ export class OfferLedger implements Disposable {
   constructor(private readonly deps: OfferLedgerDeps) {
     const stored = deps.storage.get(key);
     this.isUsable = stored === undefined || Array.isArray(stored);
-    for (const seen of Array.isArray(stored) ? stored.flatMap(readLaunch) : [])
+    for (const seen of asList(stored).flatMap(readLaunch))
       this.launches.set(seen.fingerprint, seen);
   }
 
@@ -156,6 +156,12 @@ export class OfferLedger implements Disposable {
     return this.deps.holdsBack();
   }
 
+  /** Resolves to the changes with these names that a person has not accepted yet. */
+  async changesNamed(names: readonly OfferName[]): Promise<readonly OfferChange[]> {
+    const found = await Promise.all(names.map((name) => this.changeOf(name)));
+    return found.filter((change) => change !== undefined);
+  }
+
   async changeOf({ launch, ...ref }: OfferName): Promise<OfferChange | undefined> {
     const of = keyOf(ref);
     const seen = this.launches.get(launch);
@@ -166,7 +172,15 @@ export class OfferLedger implements Disposable {
     if (parts.length === 0) return undefined;
     const { server, source, redact } = seen;
     const now = redacted(offer.text(), redact);
-    const change = { launch, ...ref, server, source, parts, print: offer.print, now };
+    const change = {
+      launch,
+      ...ref,
+      server,
+      source,
+      parts,
+      print: offer.print,
+      now,
+    };
     if (!was) return { ...change, before: 'new' };
     await this.storing;
     const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(of);
@@ -177,7 +191,12 @@ export class OfferLedger implements Disposable {
     for (const { launch, kind, original, print, now } of changes) {
       const seen = this.launches.get(launch);
       if (!seen) continue;
-      const accepted = { kind, original, print, text: () => now };
+      const accepted = {
+        kind,
+        original,
+        print,
+        text: () => now,
+      };
       seen.prints.set(keyOf(accepted), accepted);
       seen.toKeep.set(keyOf(accepted), accepted);
       seen.version = ++this.versions;
@@ -246,9 +265,25 @@ function seenLaunch(
   kinds: SeenLaunch['kinds'] = [],
   order: SeenLaunch['order'] = [],
 ): SeenLaunch {
-  const of = { fingerprint, server, source, ...(declared !== undefined && { declared }) };
-  const noOffers = { prints: new Map(), toKeep: new Map(), listed: new Map() };
-  return { ...of, ...noOffers, kinds, order, version: 0, redact: () => '' };
+  const of = {
+    fingerprint,
+    server,
+    source,
+    ...(declared !== undefined && { declared }),
+  };
+  const noOffers = {
+    prints: new Map(),
+    toKeep: new Map(),
+    listed: new Map(),
+  };
+  return {
+    ...of,
+    ...noOffers,
+    kinds,
+    order,
+    version: 0,
+    redact: () => '',
+  };
 }
 
 /**
@@ -316,19 +351,22 @@ function readLaunch(written: unknown): SeenLaunch[] {
   const { fingerprint, server, source, declared, order } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string')
     return [];
-  const rows = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
+  const rows = asList(order).filter((row) => isTexts(row) && row.length === 3);
   // An earlier version knew no baseline of resources. Without another list, its kind counts as
   // changed.
   const kinds = allKinds.filter(
     (kind) => kind !== 'resource' || Array.isArray(written[keys.resource]),
   );
-  const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
+  const of = {
+    fingerprint,
+    server,
+    source,
+    ...(typeof declared === 'string' && { declared }),
+  };
   const seen = seenLaunch(of, kinds, rows as SeenTool[]);
   for (const kind of allKinds) {
-    const entries = written[keys[kind]];
-    for (const [original, ...print] of Array.isArray(entries)
-      ? entries.filter(Array.isArray)
-      : []) {
+    const entries = asList(written[keys[kind]]).filter(Array.isArray);
+    for (const [original, ...print] of entries) {
       if (typeof original !== 'string' || !isPrint(kind, print)) continue;
       const offer = { kind, original, print };
       seen.prints.set(keyOf(offer), offer);

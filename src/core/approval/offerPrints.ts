@@ -2,18 +2,18 @@
  * The parts of a server's offer on which an approval relies (S3), each as a hash. The order of keys
  * does not count.
  */
-import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
+import { shortHash } from '../base/shortHash.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride } from '../config/model.js';
-import { uriOf } from '../tools/catalogue.js';
-import type {
-  OfferedPrompt,
-  OfferedResource,
-  OfferedTemplate,
-  OfferedTool,
+import {
+  uriOf,
+  type OfferedPrompt,
+  type OfferedResource,
+  type OfferedTemplate,
+  type OfferedTool,
 } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 
@@ -153,9 +153,8 @@ export function changePhrase(parts: readonly ReviewedPart[]): string {
   return parts.includes('new') ? 'new since approval' : `${parts.join(' and ')} changed`;
 }
 
-/** Keeps 96 bits. No second text has them by chance, and thousands of tools fit into a store. */
 function hash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
+  return shortHash(canonicalJson(value));
 }
 
 const withoutApp = hash([undefined]);

@@ -6,7 +6,9 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { isObject, mapped } from '../base/isObject.js';
 import { foldersUp, realPath, samePath } from '../base/paths.js';
+import { escapeRegExp } from '../base/text.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { folderOf } from '../config/sources.js';
 
@@ -80,8 +82,7 @@ const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
  * elsewhere from another root.
  */
 export function relocated<T>(value: T, root: string): T | undefined {
-  const escaped = root.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const atRoot = new RegExp(`(?<=^|[=:;,])${escaped}(?=$|[/\\\\:;,])`, 'g');
+  const atRoot = new RegExp(`(?<=^|[=:;,])${escapeRegExp(root)}(?=$|[/\\\\:;,])`, 'g');
   let leadsOut = false;
   const moved = (one: unknown): unknown => {
     if (typeof one === 'string') {
@@ -90,8 +91,7 @@ export function relocated<T>(value: T, root: string): T | undefined {
     }
     if (Array.isArray(one)) return one.map(moved);
     if (one instanceof Map) return new Map([...one].map(([key, each]) => [key, moved(each)]));
-    if (typeof one !== 'object' || one === null) return one;
-    return Object.fromEntries(Object.entries(one).map(([key, each]) => [key, moved(each)]));
+    return isObject(one) ? mapped(one, moved) : one;
   };
   const copy = moved(value) as T;
   return leadsOut ? undefined : copy;

@@ -61,7 +61,11 @@ interface Draft {
    */
   readonly writes?:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
-    | { readonly kind: 'key'; readonly key: string; readonly rest: string }
+    | {
+        readonly kind: 'key';
+        readonly key: string;
+        readonly rest: string;
+      }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
   readonly always?: boolean;
@@ -99,7 +103,13 @@ export async function complete(
   const place = slot && placeAt(slot.path);
   if (!slot || !place) return [];
   const typed = text.slice(slot.span.start, offset);
-  const request = { read, slot, place, deps, typed };
+  const request = {
+    read,
+    slot,
+    place,
+    deps,
+    typed,
+  };
   return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
 }
 
@@ -126,66 +136,99 @@ export function documentation({ summary, details, byDefault }: KeyDoc): Markdown
 }
 
 function keyDrafts(request: Request): readonly Draft[] {
-  const { read, slot, place, typed } = request;
+  const { slot, place, typed } = request;
   const { shape } = place;
-  // The place is below a key for a list.
-  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
-  if (shape.kind === 'transforms' && !slot.flow)
-    return levelDrafts('transformItem', request, ['- ', '']);
-  if (shape.kind === 'servers')
-    return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
-  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
-  const { level } = shape;
-  const isEmpty = (read.box([])?.entries ?? []).every(
-    ({ keySpan }) => keySpan.start === slot.span.start,
-  );
-  const takesFile =
-    level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
-  return [
-    ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
-    ...(level === undefined ? [] : levelDrafts(level, request, ['', ''])),
-  ];
+  switch (shape.kind) {
+    // The place is below a key for a list.
+    case 'texts':
+      return slot.flow ? [] : itemDrafts(request, ['- ', '']);
+    case 'transforms':
+      return slot.flow ? [] : levelDrafts('transformItem', request, ['- ', '']);
+    case 'servers':
+      return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
+    case 'tables':
+      return slot.complete ? [] : namedDrafts(shape.each?.level, request);
+    case 'values':
+      return slot.complete ? [] : freeDrafts(shape.of, request);
+    default:
+      return shape.level ? tableDrafts(shape.level, request) : [];
+  }
 }
 
+function tableDrafts(level: KeyLevel, request: Request): Draft[] {
+  const { slot } = request;
+  const isNew = !slot.complete && slot.quote === '' && !slot.flow;
+  const takesFile = level === 'root' && isNew && keysBeside(request).size === 0;
+  const files = takesFile ? serverDrafts(slot, '', 'config file') : [];
+  return [...files, ...levelDrafts(level, request)];
+}
+
+/** The keys next to the slot, with their texts. */
+function keysBeside({ read, slot }: Request): ReadonlyMap<string, string> {
+  const entries = read.box(slot.path)?.entries ?? [];
+  const beside = entries.filter(({ keySpan }) => keySpan.start !== slot.span.start);
+  return new Map(beside.map(({ key, text }) => [key, text]));
+}
+
+const sources = ['env', 'secret', 'command'];
+
+/** @param frame the text before and behind a key that begins an item of a list */
 function levelDrafts(
   level: KeyLevel,
-  { read, slot }: Request,
-  [before, behind]: [string, string],
+  request: Request,
+  frame?: readonly [before: string, behind: string],
 ): Draft[] {
-  const beside =
-    read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
-  const written = new Map(beside.map(({ key, text }) => [key, text]));
-  // A value has one source.
-  const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
-  const hasSource = sources.some((key) => written.has(key));
+  const { slot } = request;
+  const written = keysBeside(request);
+  const isBeside = slot.role === 'key' && !frame;
   // Prefix and suffix of one item exclude each other.
-  if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0)
-    return [];
+  if (level === 'transformItem' && isBeside && written.size > 0) return [];
   const transport = written.get('transport');
+  // A value has one source.
+  const hasSource = level === 'reference' && sources.some((key) => written.has(key));
+  const isOffered = (key: string, doc: KeyDoc): boolean => {
+    if (isBeside && written.has(key)) return false;
+    if (hasSource && sources.includes(key)) return false;
+    return !doc.transport || !transport || doc.transport === transport;
+  };
   const required = requiredKeys(level, transport);
-  return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
-    if (slot.role === 'key' && before === '' && written.has(key)) return [];
-    if (hasSource && sources.includes(key)) return [];
-    if (doc.transport && transport && doc.transport !== transport) return [];
-    const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
-    const rest = slot.complete ? '' : block;
-    const isRequired = required.includes(key);
-    const detail = isRequired
-      ? 'required'
-      : doc.byDefault === undefined
-        ? ''
-        : `default: ${doc.byDefault}`;
-    const writes: Draft['writes'] =
-      before === ''
-        ? { kind: 'key', key, rest }
-        : { kind: 'snippet', snippet: before + key + rest + behind };
-    const andThen = !slot.complete && (block === ': ' || doc.value.kind === 'texts');
-    const rank = (isRequired ? 0 : 100) + index;
+  return Object.entries(keys[level]).flatMap(([key, doc], index) => {
+    if (!isOffered(key, doc)) return [];
+    const draft = keyDraft(key, doc, slot, frame);
+    if (!required.includes(key)) return [{ ...draft, rank: 100 + index }];
     return [
-      { label: key, kind: 'key', detail, documentation: documentation(doc), writes, rank, andThen },
+      {
+        ...draft,
+        detail: 'required',
+        rank: index,
+      },
     ];
   });
+}
+
+function keyDraft(
+  key: string,
+  doc: KeyDoc,
+  slot: Slot,
+  frame?: readonly [before: string, behind: string],
+): Draft {
+  const { byDefault, value } = doc;
+  const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
+  const rest = slot.complete ? '' : block;
+  return {
+    label: key,
+    kind: 'key',
+    detail: byDefault === undefined ? '' : `default: ${byDefault}`,
+    documentation: documentation(doc),
+    writes: frame
+      ? { kind: 'snippet', snippet: frame[0] + key + rest + frame[1] }
+      : {
+          kind: 'key',
+          key,
+          rest,
+        },
+    andThen: !slot.complete && (block === ': ' || value.kind === 'texts'),
+  };
 }
 
 function serverDrafts(
@@ -235,7 +278,11 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
   const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
   const draft = (label: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
-    const writes = { kind: 'key', key: scalarText(label, ''), rest } as const;
+    const writes = {
+      kind: 'key',
+      key: scalarText(label, ''),
+      rest,
+    } as const;
     return written.has(label)
       ? []
       : [{ label, kind, documentation: formatted`${about}`, writes, andThen: true }];
@@ -260,10 +307,22 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
       key: label,
       rest: ": { prefix: 'Bearer ', env: ${1:NAME} }",
     } as const;
-    return [{ label, kind: 'key', detail, documentation, writes }];
+    return [
+      {
+        label,
+        kind: 'key',
+        detail,
+        documentation,
+        writes,
+      },
+    ];
   }
   return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name): Draft => {
-    const writes = { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` } as const;
+    const writes = {
+      kind: 'key',
+      key: name,
+      rest: `: { env: ${escapeSnippet(name)} }`,
+    } as const;
     return {
       label: name,
       kind: 'variable',
@@ -281,94 +340,97 @@ const literals = {
   duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
 } as const;
 
+function snippetDraft(label: string, detail: string, snippet: string, rank = 0): Draft {
+  const writes = { kind: 'snippet', snippet } as const;
+  return {
+    label,
+    kind: 'value',
+    detail,
+    writes,
+    rank,
+    always: true,
+    andThen: true,
+  };
+}
+
+/** @param name a likely name for the variable or the secret */
+function referenceDrafts(name = ''): Draft[] {
+  const variable = name === '' ? '$1' : `\${1:${name}}`;
+  const secret = `{ secret: \${1:${name || 'NAME'}} }`;
+  return [
+    snippetDraft('{ env: … }', fromEnvironment, `{ env: ${variable} }`, 1),
+    snippetDraft('{ secret: … }', 'a value that you enter once', secret, 2),
+    snippetDraft('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
+  ];
+}
+
+function bearerDraft(source: string, name: string): Draft {
+  const label = `{ prefix: 'Bearer ', ${source}: … }`;
+  return snippetDraft(label, 'bearer token', `{ prefix: 'Bearer ', ${source}: ${name} }`);
+}
+
 async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   const { slot, place } = request;
   const { shape, doc } = place;
-  const snippet = (label: string, detail: string, text: string, rank: number): Draft => {
-    const writes = { kind: 'snippet', snippet: text } as const;
-    return { label, kind: 'value', detail, writes, rank, always: true, andThen: true };
-  };
-  const references = (name = ''): Draft[] => [
-    snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
-    snippet(
-      '{ secret: … }',
-      'a value that you enter once',
-      `{ secret: \${1:${name || 'NAME'}} }`,
-      2,
-    ),
-    snippet('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
-  ];
   switch (shape.kind) {
     case 'one':
     case 'truth':
     case 'zeroOrOne':
     case 'duration':
-      return literals[shape.kind].map((value, rank): Draft => {
-        const detail = value === doc?.byDefault ? 'default' : '';
+      return literals[shape.kind].map((label, rank): Draft => {
+        const detail = label === doc?.byDefault ? 'default' : '';
         return {
-          label: value,
+          label,
           kind: 'value',
           detail,
-          writes: { kind: 'snippet', snippet: value },
+          writes: { kind: 'snippet', snippet: label },
           rank,
         };
       });
     case 'choice':
-      return shape.values.map(({ value, summary }, rank): Draft => {
-        return { label: value, kind: 'value', documentation: asMarkdown(summary), rank };
+      return shape.values.map(({ value: label, summary }, rank): Draft => {
+        return {
+          label,
+          kind: 'value',
+          documentation: asMarkdown(summary),
+          rank,
+        };
       });
     case 'table':
       if (shape.level !== 'transformItem') return [];
-      return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
+      return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : undefined);
     case 'texts':
       return itemDrafts(request, ['[', '$1]']);
     case 'text':
       return await textDrafts(shape.of, request);
     case 'value':
-      switch (shape.of) {
-        case 'url':
-          return [
-            snippet(
-              '{ prefix: https://…, env: … }',
-              fromEnvironment,
-              "{ prefix: 'https://$1', env: $2 }",
-              1,
-            ),
-          ];
-        case 'argument':
-          return [...references(), ...(await pathDrafts(request, true, 'quoted'))];
-        case 'variable':
-          return references(escapeSnippet(String(slot.path.at(-1))));
-        case 'header':
-          return [
-            snippet(
-              "{ prefix: 'Bearer ', env: … }",
-              'bearer token',
-              "{ prefix: 'Bearer ', env: $1 }",
-              0,
-            ),
-            snippet(
-              "{ prefix: 'Bearer ', secret: … }",
-              'bearer token',
-              "{ prefix: 'Bearer ', secret: ${1:NAME} }",
-              0,
-            ),
-            ...references(),
-          ];
-        case 'secret':
-          return references();
-      }
-    case 'prefix':
-      return [
-        snippet(
-          '{ remove: …, add: … }',
-          'one prefix for another',
-          "{ remove: '$1', add: '$2' }",
-          0,
-        ),
-      ];
+      return await launchValueDrafts(shape.of, request);
+    case 'prefix': {
+      const text = "{ remove: '$1', add: '$2' }";
+      return [snippetDraft('{ remove: …, add: … }', 'one prefix for another', text)];
+    }
     default:
       return [];
+  }
+}
+
+async function launchValueDrafts(
+  of: Extract<ValueShape, { kind: 'value' }>['of'],
+  request: Request,
+): Promise<readonly Draft[]> {
+  switch (of) {
+    case 'url': {
+      const label = '{ prefix: https://…, env: … }';
+      return [snippetDraft(label, fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)];
+    }
+    case 'argument':
+      return [...referenceDrafts(), ...(await pathDrafts(request, true, 'quoted'))];
+    case 'variable':
+      return referenceDrafts(escapeSnippet(String(request.slot.path.at(-1))));
+    case 'header':
+      return [bearerDraft('env', '$1'), bearerDraft('secret', '${1:NAME}'), ...referenceDrafts()];
+    case 'secret':
+      return referenceDrafts();
   }
 }
 
@@ -429,7 +491,12 @@ async function textDrafts(
       return deps.variables.map((label): Draft => {
         // `TOKEN: { env: TOKEN }` is the most usual reference.
         const rank = label === slot.path.at(-2) ? -1 : likelihood(label);
-        return { label, kind: 'variable', detail: 'is set', rank };
+        return {
+          label,
+          kind: 'variable',
+          detail: 'is set',
+          rank,
+        };
       });
     case 'folder':
     case 'file':
@@ -443,7 +510,14 @@ async function textDrafts(
       }));
     case 'scheme': {
       const writes = { kind: 'quoted', value: 'Bearer ' } as const;
-      return [{ label: 'Bearer ', kind: 'value', detail: 'bearer token', writes }];
+      return [
+        {
+          label: 'Bearer ',
+          kind: 'value',
+          detail: 'bearer token',
+          writes,
+        },
+      ];
     }
     case 'pattern':
       return itemDrafts(request);
@@ -470,11 +544,21 @@ async function pathDrafts(
     .map(({ name, isFolder }): Draft => {
       const value = parent + name;
       const [folderOrFile, rank] = isFolder ? (['folder', 4] as const) : (['file', 5] as const);
-      return { label: value, kind: folderOrFile, writes: { kind, value }, rank };
+      return {
+        label: value,
+        kind: folderOrFile,
+        writes: { kind, value },
+        rank,
+      };
     });
   if (parent !== '') return drafts;
   return [
-    { label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } },
+    {
+      label: '.',
+      kind: 'folder',
+      detail: 'the workspace folder',
+      writes: { kind, value: '.' },
+    },
     ...drafts,
   ];
 }

@@ -69,17 +69,23 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
       if (symbol.server === undefined || symbol.argument !== undefined) return undefined;
       return deps.toolText(symbol.server, symbol.tool);
     case 'pattern':
-    case 'transform': {
-      const { of, server } = symbol;
-      if (of !== 'tools' || server === undefined) return undefined;
-      const names = deps.tools(server).map(({ original }) => original);
-      if (names.length === 0)
-        return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
-      return symbol.kind === 'pattern'
-        ? patternText(symbol, server, names)
-        : transformText(symbol, names);
-    }
+    case 'transform':
+      return effectText(symbol, deps);
   }
+}
+
+function effectText(
+  symbol: SymbolOf<'pattern'> | SymbolOf<'transform'>,
+  deps: HoverDeps,
+): Markdown | undefined {
+  const { of, server } = symbol;
+  if (of !== 'tools' || server === undefined) return undefined;
+  const names = deps.tools(server).map(({ original }) => original);
+  if (names.length === 0)
+    return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
+  return symbol.kind === 'pattern'
+    ? patternText(symbol, server, names)
+    : transformText(symbol, names);
 }
 
 function patternText(
@@ -132,5 +138,9 @@ function transformOf(node: ValueNode): Transform | undefined {
   const added = textOf(valueIn(prefix, 'add'));
   return remove === undefined || added === undefined
     ? undefined
-    : { kind: 'replacePrefix', remove, add: added };
+    : {
+        kind: 'replacePrefix',
+        remove,
+        add: added,
+      };
 }

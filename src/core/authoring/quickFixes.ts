@@ -26,10 +26,18 @@ export interface QuickFix {
   readonly title: string;
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
-    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
+    | {
+        readonly kind: 'command';
+        readonly command: ServerCommand;
+        readonly server: string;
+      }
     | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret; the edits are made when they have. */
-    | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
+    | {
+        readonly kind: 'secret';
+        readonly name: string;
+        readonly edits: readonly edits.TextEdit[];
+      };
   readonly preferred: boolean;
   readonly safe: boolean;
 }
@@ -58,30 +66,37 @@ type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly wri
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
-  const does = { kind: 'secret', name, edits: made } as const;
-  return { title: `Enter the value of '${name}'…`, does, preferred, safe: false };
+  const does = {
+    kind: 'secret',
+    name,
+    edits: made,
+  } as const;
+  return {
+    title: `Enter the value of '${name}'…`,
+    does,
+    preferred,
+    safe: false,
+  };
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
 export class QuickFixes {
-  private readonly nodes: EditNodes | undefined;
-  private readonly symbols: readonly ConfigSymbol[];
-  private readonly root: ValueNode;
-  private readonly positions: TextPositions;
+  private readonly file: ReadFile | undefined;
 
   constructor(
     private readonly text: string,
     private readonly deps: QuickFixDeps,
   ) {
-    this.nodes = EditNodes.read(text);
-    this.root = readYaml(text).root;
-    this.symbols = symbolsOf(this.root);
-    this.positions = new TextPositions(text);
+    const nodes = EditNodes.read(text);
+    const { root } = readYaml(text);
+    const symbols = symbolsOf(root);
+    const positions = new TextPositions(text);
+    this.file = nodes && { text, deps, nodes, root, symbols, positions };
   }
 
   for(problem: Problem): QuickFix[] {
     const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
-    const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
+    const fixes = this.file ? mechanical(new Mistake(this.file, problem)) : broken;
     const { server, tool } = problem;
     const blacklisted =
       server === undefined || tool === undefined
@@ -92,22 +107,21 @@ export class QuickFixes {
 
   /** Offers to override the tool or the argument at an offset (O1). No problem is needed. */
   at(offset: number): QuickFix[] {
-    return symbolsAt(this.symbols, offset).flatMap((symbol) => {
+    return symbolsAt(this.file?.symbols ?? [], offset).flatMap((symbol) => {
       const { server } = symbol;
       if (server === undefined) return [];
-      const pattern =
-        symbol.kind === 'pattern' && symbol.of === 'tools' ? textOf(symbol.node) : undefined;
-      const [name, argument] =
-        symbol.kind === 'overridden' ? [symbol.tool, symbol.argument] : [pattern];
+      const overridden = symbol.kind === 'overridden' ? symbol : undefined;
+      const isPattern = symbol.kind === 'pattern' && symbol.of === 'tools';
+      const name = overridden ? overridden.tool : isPattern && textOf(symbol.node);
       const tool = this.deps.tools(server).find(({ original }) => original === name);
-      return tool ? this.ofTool(server, tool, argument) : [];
+      return tool ? this.ofTool(server, tool, overridden?.argument) : [];
     });
   }
 
   private ofTool(server: string, tool: KnownTool, argument: string | undefined): QuickFix[] {
     const { original, description } = tool;
     const edit = (path: readonly [string, ...string[]], value: string): edits.Edits =>
-      serverEdits.addOverride(this.text, server, original, path, value);
+      serverEdits.addOverride(this.text, server, [original, ...path], value);
     const toFix = (title: string, name: string): QuickFix[] =>
       fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
     if (argument !== undefined) return toFix('Fix This Argument', argument);
@@ -121,327 +135,374 @@ export class QuickFixes {
   }
 
   all(problems: readonly Problem[]): edits.TextEdit[] {
-    const { nodes } = this;
-    if (!nodes) return [];
+    const { file } = this;
+    if (!file) return [];
     const safe = problems.flatMap((problem) => {
-      const found = this.mechanical(problem, nodes, 'together').find((fix) => fix.safe);
+      const found = mechanical(new Mistake(file, problem, 'together')).find((one) => one.safe);
       return found?.does.kind === 'edit' ? [found.does.edits] : [];
     });
     return safe.length === 0 ? [] : [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
-  private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
+  private ofServer({ code, server, severity, related }: Problem): QuickFix[] {
     if (server === undefined) return [];
     const command = (title: string, name: ServerCommand, preferred = false): QuickFix[] => [
-      { title, does: { kind: 'command', command: name, server }, preferred, safe: false },
+      {
+        title,
+        does: {
+          kind: 'command',
+          command: name,
+          server,
+        },
+        preferred,
+        safe: false,
+      },
     ];
-    const [again, title] = this.deps.restartable(server)
-      ? (['restart', `Restart '${server}'`] as const)
-      : (['start', `Start '${server}' again`] as const);
-    const rival = /(?:\.vscode[\\/])?[^\\/]+$/
-      .exec(related[0]?.place.file ?? '')?.[0]
-      .replace('\\', '/');
-    const special: Partial<Record<ProblemCode, QuickFix[]>> = {
-      'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
-      'approval-pending': command(`Approve '${server}'…`, 'approve', true),
-      'tools-changed': command(
-        `Review and accept the changes of '${server}'…`,
-        'acceptTools',
-        true,
-      ),
-      'editor-toolset-hidden':
-        rival === undefined
-          ? []
-          : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
+    const own = (): QuickFix[] => {
+      switch (code) {
+        case 'sign-in-needed':
+          return command(`Sign in to '${server}'`, 'signIn', true);
+        case 'approval-pending':
+          return command(`Approve '${server}'…`, 'approve', true);
+        case 'tools-changed': {
+          const title = `Review and accept the changes of '${server}'…`;
+          return command(title, 'acceptTools', true);
+        }
+        case 'editor-toolset-hidden': {
+          const file = related?.[0]?.place.file ?? '';
+          const rival = /(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0].replace('\\', '/');
+          const title = `Remove "${server}" from ${rival}…`;
+          return rival === undefined ? [] : command(title, 'removeRivals', true);
+        }
+        default:
+          return [];
+      }
     };
+    const again = (): QuickFix[] =>
+      this.deps.restartable(server)
+        ? command(`Restart '${server}'`, 'restart')
+        : command(`Start '${server}' again`, 'start');
     const isRuntime = isOfRun(code);
-    const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
-    return [
-      ...(special[code] ?? []),
-      ...(isRuntime
-        ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')]
-        : []),
-      ...(isOff
-        ? fix(`Disable '${server}'`, serverEdits.setEnabled(this.text, server, false))
-        : []),
-    ];
+    const runtime = isRuntime
+      ? [...again(), ...command(`Show the log of '${server}'`, 'showServerLog')]
+      : [];
+    const canBeOff = severity === 'error' || isRuntime || code === 'too-many-tools';
+    const disabled = canBeOff ? serverEdits.setEnabled(this.text, server, false) : undefined;
+    return [...own(), ...runtime, ...fix(`Disable '${server}'`, disabled)];
   }
+}
+
+/** A text without errors. */
+interface ReadFile {
+  readonly text: string;
+  readonly deps: QuickFixDeps;
+  readonly nodes: EditNodes;
+  readonly root: ValueNode;
+  readonly symbols: readonly ConfigSymbol[];
+  readonly positions: TextPositions;
+}
+
+/** A problem with its place in the present text. */
+class Mistake {
+  readonly nodes: EditNodes;
+  readonly at: number;
+  readonly end: number;
 
   /**
    * @param how `together` leaves the check of the result to the caller, because one check for all
    * takes less time
    */
-  private mechanical(
-    problem: Problem,
-    nodes: EditNodes,
-    how: 'alone' | 'together' = 'alone',
-  ): QuickFix[] {
-    const { code, server = '', instead } = problem;
-    const [at, end] = this.offsets(problem);
-    const keyWith = (isMeant: (entry: MapEntry) => boolean): KeySymbol | undefined =>
-      this.symbols.find((one): one is KeySymbol => one.kind === 'key' && isMeant(one.entry));
-    const key = keyWith(({ keySpan }) => keySpan.start === at);
-    const valueKey = keyWith(({ value }) => value.kind === 'scalar' && value.span.start === at);
-    const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] =>
-      key ? make(nodes, key) : [];
-    const ofValue = (
-      make: (nodes: EditNodes, key: KeySymbol) => QuickFix[],
-      name = valueKey?.entry.key,
-    ): QuickFix[] => (valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : []);
-    const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
-    const remove = (own: KeySymbol, title: string): QuickFix[] =>
-      this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
-    const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
-    const prefix = (): QuickFix[] =>
-      fix(
-        `Add the prefix '${server}_'`,
-        serverEdits.addPrefix(this.text, server, `${server}_`),
-        'preferred',
-      );
-    const transportFix = (): QuickFix[] =>
-      ofValue((_, own) => transport(nodes, own, code), 'transport');
-    const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
-      'unknown-key': () => ofKey(unknownKey),
-      'transport-sse': transportFix,
-      'transport-unsupported': transportFix,
-      'command-with-arguments': () =>
-        ofValue((_, own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []), 'command'),
-      'version-missing': () => fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
-      'version-unsupported': () =>
-        fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
-      'key-not-for-transport': () =>
-        ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
-      'duplicate-key': () => duplicateKey(nodes, at),
-      'missing-key': () => this.missingTransport(problem, nodes, how),
-      'wrong-type': () => ofValue(wrongType),
-      'duration-invalid': () => ofValue(duration),
-      'url-invalid': () => ofValue(url),
-      'reference-not-replaced': () =>
-        ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '')
-          ? []
-          : this.reference(at, end),
-      'command-not-found': () =>
-        ofValue(
-          (_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []),
-          'command',
-        ),
-      'cwd-missing': () =>
-        ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
-      'env-file-unusable': () =>
-        ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
-      'server-id-invalid': () => this.serverId(nodes, at),
-      'duplicate-server': () => [...this.serverId(nodes, at), ...duplicateKey(nodes, at)],
-      'published-name-invalid': () => this.affixes(nodes, problem),
-      'env-unset': () => this.unsetVariable(nodes, problem),
-      'secret-unset': () =>
-        this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
-      'pattern-blank': () =>
-        this.patternAt(at)?.written.trim() === ''
-          ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe')
-          : [],
-      'pattern-matches-nothing': deadPattern,
-      'pattern-overruled': deadPattern,
-      'name-taken': prefix,
-      'name-reserved': prefix,
-    };
-    return made[code]?.() ?? [];
+  constructor(
+    readonly file: ReadFile,
+    readonly problem: Problem,
+    readonly how: 'alone' | 'together' = 'alone',
+  ) {
+    const { range } = problem.place;
+    this.nodes = file.nodes;
+    this.at = file.positions.offset(range.start);
+    this.end = file.positions.offset(range.end);
   }
 
-  private offsets({ place: { range } }: Problem): readonly [number, number] {
-    return [this.positions.offset(range.start), this.positions.offset(range.end)];
+  /** The key at the place. */
+  get key(): KeySymbol | undefined {
+    return this.keyWith(({ keySpan }) => keySpan.start === this.at);
   }
 
-  private reference(start: number, end: number): QuickFix[] {
-    const written = this.text.slice(start, end);
-    const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
-    const at = pieces.findIndex(({ kind }) => kind !== 'text');
-    const before = pieces[at - 1];
-    const only = pieces[at];
-    const behind = pieces[at + 1];
-    const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
-    if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written))
-      return [];
-    const name = 'id' in only ? only.id : only.name;
-    const keys = {
-      prefix: before?.kind === 'text' ? before.text : undefined,
-      [only.kind === 'variable' ? 'env' : 'secret']: name,
-      suffix: behind?.kind === 'text' ? behind.text : undefined,
-      default: only.kind === 'variable' ? only.fallback : undefined,
-    };
-    const parts = Object.entries(keys).flatMap(([key, part]) =>
-      part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
+  /** The key of the scalar at the place. */
+  get keyOfValue(): KeySymbol | undefined {
+    return this.keyWith(({ value }) => value.kind === 'scalar' && value.span.start === this.at);
+  }
+
+  private keyWith(isMeant: (entry: MapEntry) => boolean): KeySymbol | undefined {
+    return this.file.symbols.find(
+      (one): one is KeySymbol => one.kind === 'key' && isMeant(one.entry),
     );
-    const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
-    return fix(`Change to a reference to '${name}'`, made, 'preferred');
+  }
+
+  /** The key of the scalar at the place, if it has this name and the problem is about all of it. */
+  wholeValueOf(name: string): KeySymbol | undefined {
+    const key = this.keyOfValue;
+    return key?.entry.key === name && key.entry.value.span.end === this.end ? key : undefined;
   }
 
   /** True if a key is in the entry of its server itself, and not in an anchor. */
-  private ownKey({ server, entry }: KeySymbol): boolean {
-    const nodes = this.nodes;
-    const body = nodes && serverEdits.serverPair(nodes, server ?? '')?.pair.value;
-    return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
+  isOwn({ server = '', entry }: KeySymbol): boolean {
+    const body = serverEdits.serverPair(this.nodes, server)?.pair.value;
+    return this.nodes.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
-  private missingTransport(
-    { server }: Problem,
-    nodes: EditNodes,
-    how: 'alone' | 'together',
+  change(
+    { entry }: KeySymbol,
+    to: string,
+    rank: Rank = 'preferred',
+    title = `'${to}'`,
   ): QuickFix[] {
-    const body = valueIn(this.root, 'servers', server ?? '');
-    if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
-    if (body.entries.has('url') === body.entries.has('command')) return [];
-    // A renamed key becomes the transport.
-    if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport'))
-      return [];
-    const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
-    const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
-    const inserted = together || serverEdits.setServerKey(this.text, server, 'transport', value);
-    return fix(`Add 'transport: ${value}'`, inserted, 'safe');
+    const edit = edits.replaceValue(this.nodes, entry.keySpan.start, to);
+    return fix(`Change to ${title}`, edit, rank);
   }
 
-  private serverId(nodes: EditNodes, at: number): QuickFix[] {
-    const pair = nodes.pairAt(at)?.pair;
-    const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
-    if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key))
-      return [];
-    if (typeof pair.key.value !== 'string') return [];
-    const taken = new Set([
-      builtInToolset,
-      ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key)),
-    ]);
-    const letters = pair.key.value.normalize('NFKD').replace(/\p{M}/gu, '').trim();
-    const plain = letters.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
-    const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
-    let id = near;
-    for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
-    return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), 'preferred');
+  /** Changes a value to one that is no text. */
+  changeRaw({ entry }: KeySymbol, to: string, rank: Rank, title = `'${to}'`): QuickFix[] {
+    const edit = edits.replaceValue(this.nodes, entry.keySpan.start, to, 'raw');
+    return fix(`Change to ${title}`, edit, rank);
   }
 
-  private newFile({ entry }: KeySymbol): QuickFix[] {
-    const path = textOf(entry.value) ?? '';
-    if (path.startsWith('~') || !this.deps.isFree(path)) return [];
-    return [
-      { title: `Create '${path}'`, does: { kind: 'create', path }, preferred: true, safe: false },
-    ];
-  }
-
-  private affixes(nodes: EditNodes, { server }: Problem): QuickFix[] {
-    return this.symbols.flatMap((symbol) => {
-      if (symbol.kind !== 'key' || symbol.server !== server || symbol.doc?.value.kind === 'table')
-        return [];
-      if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
-      const written = textOf(symbol.entry.value) ?? '';
-      const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
-      return usable === written ? [] : changeTo(nodes, symbol, usable);
-    });
-  }
-
-  private named(kind: 'variable' | 'secret', problem: Problem): NamedSymbol[] {
-    const [at] = this.offsets(problem);
-    const isMeant = (one: ConfigSymbol): one is NamedSymbol =>
-      one.kind === kind && one.server === problem.server && one.shownAt.includes(at);
-    return this.symbols.filter(isMeant).slice(0, 1);
-  }
-
-  /** Offers a similar variable, or a secret in its place, so a person can enter the value. */
-  private unsetVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const { variables } = this.deps;
-    return this.named('variable', problem).flatMap(({ name, entry }) => {
-      const at = entry.keySpan.start;
-      const similar = variables.includes(name) ? undefined : nearest(name, variables);
-      const change = similar === undefined ? undefined : edits.replaceValue(nodes, at, similar);
-      const renamed = isSecretName(name) ? edits.renameKey(nodes, at, 'secret') : undefined;
-      return [
-        ...fix(`Change to '${similar}', which is set`, change),
-        ...(renamed ? [secretFix(name, renamed, false)] : []),
-      ];
-    });
-  }
-
-  private patternAt(at: number): PatternSymbol | undefined {
-    const symbol = this.symbols.find((one) => one.kind === 'pattern' && one.span.start === at);
-    if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return undefined;
-    return { ...symbol, written: String(symbol.node.value ?? '') };
-  }
-
-  private deadPattern(nodes: EditNodes, at: number, { server, pattern }: Problem): QuickFix[] {
-    const symbol = this.patternAt(at);
-    if (!symbol || symbol.written !== pattern) return [];
-    const written = symbol.items.items.flatMap((node) =>
-      node.kind === 'scalar' ? [String(node.value)] : [],
-    );
-    const names = this.deps.tools(server ?? '').map(({ original }) => original);
-    const meant = nearest(
-      symbol.written,
-      names.filter((name) => !written.includes(name)),
-    );
-    const isLast = symbol.items.items.length === 1;
-    // An empty list has another meaning than a list without matches.
-    const effect =
-      symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
-    const title = isLast ? `Remove the last pattern ${effect}` : 'Remove the pattern';
-    return [
-      ...(meant === undefined
-        ? []
-        : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
-      ...fix(
-        title,
-        edits.removeItem(nodes, at),
-        meant === undefined && !isLast ? 'safe' : 'possible',
-      ),
-    ];
+  remove({ entry }: KeySymbol, title = `Remove '${entry.key}'`): QuickFix[] {
+    return fix(title, edits.removeKey(this.nodes, entry.keySpan.start));
   }
 }
 
+type Fixer = (mistake: Mistake) => QuickFix[];
+
+const fixers: Partial<Record<ProblemCode, Fixer>> = {
+  'unknown-key': unknownKey,
+  'transport-sse': transport,
+  'transport-unsupported': transport,
+  'command-with-arguments': argumentsOfCommand,
+  'version-missing': ({ nodes }) =>
+    fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
+  'version-unsupported': ({ nodes }) =>
+    fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+  'key-not-for-transport': keyNotForTransport,
+  'duplicate-key': duplicateKey,
+  'missing-key': missingTransport,
+  'wrong-type': wrongType,
+  'duration-invalid': duration,
+  'url-invalid': url,
+  'reference-not-replaced': reference,
+  'command-not-found': otherCommand,
+  'cwd-missing': (mistake) =>
+    removal(mistake, 'cwd', "Remove 'cwd' to run in the workspace folder"),
+  'env-file-unusable': (mistake) => [
+    ...newFile(mistake),
+    ...removal(mistake, 'envFile', "Remove 'envFile'"),
+  ],
+  'server-id-invalid': serverId,
+  'duplicate-server': (mistake) => [...serverId(mistake), ...duplicateKey(mistake)],
+  'published-name-invalid': affixes,
+  'env-unset': unsetVariable,
+  'secret-unset': (mistake) =>
+    named('secret', mistake).map(({ name }) => secretFix(name, [], true)),
+  'pattern-blank': blankPattern,
+  'pattern-matches-nothing': deadPattern,
+  'pattern-overruled': deadPattern,
+  'name-taken': ownPrefix,
+  'name-reserved': ownPrefix,
+};
+
+function mechanical(mistake: Mistake): QuickFix[] {
+  return fixers[mistake.problem.code]?.(mistake) ?? [];
+}
+
+type Rank = 'possible' | 'preferred' | 'safe';
+
 /** @param rank a safe fix is preferred too */
-function fix(
-  title: string,
-  made: edits.Edits,
-  rank: 'possible' | 'preferred' | 'safe' = 'possible',
-): QuickFix[] {
+function fix(title: string, made: edits.Edits, rank: Rank = 'possible'): QuickFix[] {
   if (!made || made.length === 0) return [];
+  const does = { kind: 'edit', edits: made } as const;
   return [
     {
       title,
-      does: { kind: 'edit', edits: made },
+      does,
       preferred: rank !== 'possible',
       safe: rank === 'safe',
     },
   ];
 }
 
+function reference({ file, at: start, end, keyOfValue }: Mistake): QuickFix[] {
+  if (['command', 'sessionId', 'clientId'].includes(keyOfValue?.entry.key ?? '')) return [];
+  const written = file.text.slice(start, end);
+  const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
+  const [only, ...more] = pieces.filter((piece) => piece.kind !== 'text');
+  if (!only || more.length > 0 || isNoPlainText(written)) return [];
+  const name = 'name' in only ? only.name : 'id' in only ? only.id : undefined;
+  if (name === undefined) return [];
+  const at = pieces.indexOf(only);
+  const textAt = (index: number): string | undefined => {
+    const piece = pieces[index];
+    return piece?.kind === 'text' ? piece.text : undefined;
+  };
+  const isVariable = only.kind === 'variable';
+  const keys = {
+    prefix: textAt(at - 1),
+    [isVariable ? 'env' : 'secret']: name,
+    suffix: textAt(at + 1),
+    default: isVariable ? only.fallback : undefined,
+  };
+  const parts = Object.entries(keys).flatMap(([key, part]) =>
+    part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
+  );
+  const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
+  return fix(`Change to a reference to '${name}'`, made, 'preferred');
+}
+
+/** True for a scalar in block style, with an anchor or tag, an alias, or with several lines. */
+function isNoPlainText(written: string): boolean {
+  return /^[|>&*!]|[\r\n]/.test(written);
+}
+
+function otherCommand(mistake: Mistake): QuickFix[] {
+  const { instead } = mistake.problem;
+  const key = mistake.wholeValueOf('command');
+  return key && instead !== undefined ? mistake.change(key, instead) : [];
+}
+
+function removal(mistake: Mistake, name: string, title: string): QuickFix[] {
+  const key = mistake.wholeValueOf(name);
+  return key && mistake.isOwn(key) ? mistake.remove(key, title) : [];
+}
+
+function ownPrefix({ file, problem }: Mistake): QuickFix[] {
+  const { server = '' } = problem;
+  const edit = serverEdits.addPrefix(file.text, server, `${server}_`);
+  return fix(`Add the prefix '${server}_'`, edit, 'preferred');
+}
+
+function missingTransport({ file, nodes, problem, how }: Mistake): QuickFix[] {
+  const { server = '' } = problem;
+  const body = valueIn(file.root, 'servers', server);
+  if (body?.kind !== 'map' || body.entries.has('transport')) return [];
+  const hasUrl = body.entries.has('url');
+  if (hasUrl === body.entries.has('command')) return [];
+  // A renamed key becomes the transport.
+  if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
+  const value = hasUrl ? 'streamable_http' : 'stdio';
+  const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
+  const inserted = together || serverEdits.setServerKey(file.text, server, 'transport', value);
+  return fix(`Add 'transport: ${value}'`, inserted, 'safe');
+}
+
+function serverId({ nodes, at }: Mistake): QuickFix[] {
+  const pair = nodes.pairAt(at)?.pair;
+  const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
+  if (!pair || !isMap(servers) || !servers.items.includes(pair) || !isScalar(pair.key)) return [];
+  if (typeof pair.key.value !== 'string') return [];
+  const taken = new Set([builtInToolset, ...servers.items.map(keyText)]);
+  const letters = pair.key.value.normalize('NFKD').replace(/\p{M}/gu, '').trim();
+  const plain = letters.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
+  const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
+  let id = near;
+  for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
+  return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), 'preferred');
+}
+
+function keyText({ key }: { readonly key: unknown }): string {
+  return asText(isScalar(key) ? key.value : key);
+}
+
+function newFile({ file, keyOfValue: key }: Mistake): QuickFix[] {
+  const path = key?.entry.key === 'envFile' ? textOf(key.entry.value) : undefined;
+  if (path === undefined || path.startsWith('~') || !file.deps.isFree(path)) return [];
+  return [
+    {
+      title: `Create '${path}'`,
+      does: { kind: 'create', path },
+      preferred: true,
+      safe: false,
+    },
+  ];
+}
+
+function affixes(mistake: Mistake): QuickFix[] {
+  const { file, problem } = mistake;
+  return file.symbols.flatMap((symbol) => {
+    if (symbol.kind !== 'key' || symbol.server !== problem.server) return [];
+    if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
+    const written = textOf(symbol.entry.value) ?? '';
+    const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
+    return usable === written ? [] : mistake.change(symbol, usable);
+  });
+}
+
+function named(kind: NamedSymbol['kind'], { file, problem, at }: Mistake): NamedSymbol[] {
+  const isMeant = (one: ConfigSymbol): one is NamedSymbol =>
+    one.kind === kind && one.server === problem.server && one.shownAt.includes(at);
+  return file.symbols.filter(isMeant).slice(0, 1);
+}
+
+/** Offers a similar variable, or a secret in its place, so a person can enter the value. */
+function unsetVariable(mistake: Mistake): QuickFix[] {
+  const { nodes, file } = mistake;
+  const { variables } = file.deps;
+  return named('variable', mistake).flatMap(({ name, entry }) => {
+    const at = entry.keySpan.start;
+    const similar = variables.includes(name) ? undefined : nearest(name, variables);
+    const change = similar === undefined ? undefined : edits.replaceValue(nodes, at, similar);
+    const renamed = isSecretName(name) ? edits.renameKey(nodes, at, 'secret') : undefined;
+    return [
+      ...fix(`Change to '${similar}', which is set`, change),
+      ...(renamed ? [secretFix(name, renamed, false)] : []),
+    ];
+  });
+}
+
+function patternAt({ file, at }: Mistake): PatternSymbol | undefined {
+  const symbol = file.symbols.find((one) => one.kind === 'pattern' && one.span.start === at);
+  if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return undefined;
+  return { ...symbol, written: String(symbol.node.value ?? '') };
+}
+
+function blankPattern(mistake: Mistake): QuickFix[] {
+  if (patternAt(mistake)?.written.trim() !== '') return [];
+  return fix('Remove the pattern', edits.removeItem(mistake.nodes, mistake.at), 'safe');
+}
+
+function deadPattern(mistake: Mistake): QuickFix[] {
+  const { nodes, at, file, problem } = mistake;
+  const symbol = patternAt(mistake);
+  if (!symbol || symbol.written !== problem.pattern) return [];
+  const { items } = symbol.items;
+  const written = items.map((node) => node.kind === 'scalar' && String(node.value));
+  const names = file.deps.tools(problem.server ?? '').map(({ original }) => original);
+  const meant = nearest(
+    symbol.written,
+    names.filter((name) => !written.includes(name)),
+  );
+  const change = meant === undefined ? undefined : edits.replaceItem(nodes, at, meant);
+  const removed = edits.removeItem(nodes, at);
+  const changes = fix(`Change to '${meant}'`, change, 'preferred');
+  if (items.length > 1) {
+    const rank = meant === undefined ? 'safe' : 'possible';
+    return [...changes, ...fix('Remove the pattern', removed, rank)];
+  }
+  // An empty list has another meaning than a list without matches.
+  const effect =
+    symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
+  return [...changes, ...fix(`Remove the last pattern ${effect}`, removed)];
+}
+
 function scalarAt({ entry: { value } }: KeySymbol): string {
   return value.kind === 'scalar' ? String(value.value) : '';
 }
 
-function changeTo(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
-  return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
-}
-
-function removal(
-  nodes: EditNodes,
-  { entry }: KeySymbol,
-  title = `Remove '${entry.key}'`,
-): QuickFix[] {
-  return fix(title, edits.removeKey(nodes, entry.keySpan.start));
-}
-
-function unknownKey(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const { level, entry, map, doc } = symbol;
-  if (doc) return [];
-  const at = entry.keySpan.start;
-  const remove = removal(nodes, symbol);
-  const { value } = entry;
-  if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
-    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled'))
-      return remove;
-    const key = edits.renameKey(nodes, at, 'enabled');
-    const turned = edits.replaceValue(nodes, at, String(!value.value), 'raw');
-    return [
-      ...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], 'safe'),
-      ...remove,
-    ];
-  }
+function unknownKey(mistake: Mistake): QuickFix[] {
+  const { nodes, at, key } = mistake;
+  if (!key || key.doc) return [];
+  const { level, entry, map } = key;
+  const remove = mistake.remove(key);
+  if (level === 'server' && entry.key.toLowerCase() === 'disabled')
+    return [...turnedAround(nodes, key), ...remove];
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
   // A guessed folder or file may not exist.
@@ -449,112 +510,113 @@ function unknownKey(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
   return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
 }
 
-function transport(nodes: EditNodes, symbol: KeySymbol, code: ProblemCode): QuickFix[] {
-  const found = scalarAt(symbol);
-  const { entry, map } = symbol;
-  const sse = code === 'transport-sse';
-  if (sse !== (found === 'sse') || found === 'stdio' || found === 'streamable_http') return [];
-  const isProgram = sse && map.entries.has('command') && !map.entries.has('url');
+/** Changes `disabled` to `enabled` with the opposite value. */
+function turnedAround(nodes: EditNodes, { entry, map }: KeySymbol): QuickFix[] {
+  const { value, keySpan } = entry;
+  const off = value.kind === 'scalar' ? value.value : undefined;
+  if (typeof off !== 'boolean' || map.entries.has('enabled')) return [];
+  const renamed = edits.renameKey(nodes, keySpan.start, 'enabled');
+  const turned = edits.replaceValue(nodes, keySpan.start, String(!off), 'raw');
+  const made = renamed && turned && [...renamed, ...turned];
+  return fix(`Change to 'enabled: ${!off}'`, made, 'safe');
+}
+
+function transport(mistake: Mistake): QuickFix[] {
+  const { keyOfValue: key, problem } = mistake;
+  if (key?.entry.key !== 'transport') return [];
+  const found = scalarAt(key);
+  const isSse = problem.code === 'transport-sse';
+  if (isSse !== (found === 'sse') || found === 'stdio' || found === 'streamable_http') return [];
+  const { entries } = key.map;
+  const isProgram = isSse && entries.has('command') && !entries.has('url');
   const meant = isProgram ? ['stdio'] : suggestTransports(found);
-  const rank = sse ? 'safe' : meant.length > 1 ? 'possible' : 'preferred';
+  const rank = meant.length > 1 ? 'possible' : 'preferred';
   return meant.flatMap((value) =>
-    fix(
-      `Change to 'transport: ${value}'`,
-      edits.replaceValue(nodes, entry.keySpan.start, value),
-      rank,
-    ),
+    mistake.change(key, value, isSse ? 'safe' : rank, `'transport: ${value}'`),
   );
 }
 
-function keyNotForTransport(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const { level, entry, map } = symbol;
-  const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
-  if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo)
-    return [];
-  return removal(nodes, symbol);
+function keyNotForTransport(mistake: Mistake): QuickFix[] {
+  const { key } = mistake;
+  if (!key || key.level !== 'server' || !mistake.isOwn(key)) return [];
+  const owner = transportOfKey.get(key.entry.key);
+  const present = textOf(key.map.entries.get('transport')?.value);
+  return owner === undefined || present === owner ? [] : mistake.remove(key);
 }
 
-function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
+function duplicateKey({ nodes, at }: Mistake): QuickFix[] {
   const { map, pair } = nodes.pairAt(at) ?? {};
+  if (!map || !pair) return [];
   // Headers are the same key in upper and lower case.
-  const name = ({ key }: { readonly key: unknown }): string =>
-    asText(isScalar(key) ? key.value : key).toLowerCase();
-  if (!map || !pair || map.items.filter((one) => name(one) === name(pair)).length < 2) return [];
-  return fix('Remove this duplicate', edits.removeKey(nodes, at));
+  const name = keyText(pair).toLowerCase();
+  const same = map.items.filter((one) => keyText(one).toLowerCase() === name);
+  return same.length < 2 ? [] : fix('Remove this duplicate', edits.removeKey(nodes, at));
 }
 
-function wrongType(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const { value, keySpan } = symbol.entry;
-  const kind = symbol.doc?.value.kind;
+function wrongType(mistake: Mistake): QuickFix[] {
+  const { keyOfValue: key, file } = mistake;
+  if (!key) return [];
+  const { value } = key.entry;
   if (value.kind !== 'scalar' || value.value === null) return [];
-  const change = (title: string, to: string, rank: 'preferred' | 'safe'): QuickFix[] =>
-    fix(`Change to ${title}`, edits.replaceValue(nodes, keySpan.start, to, 'raw'), rank);
-  if (kind === 'truth') {
-    const [, yes, no] = /^(?:(true|yes|on)|(false|no|off))$/i.exec(String(value.value)) ?? [];
-    const said = yes === undefined ? no && 'false' : 'true';
-    return said === undefined ? [] : change(`'${said}'`, said, 'safe');
+  const text = String(value.value);
+  switch (key.doc?.value.kind) {
+    case 'truth':
+      if (/^(?:true|yes|on)$/i.test(text)) return mistake.changeRaw(key, 'true', 'safe');
+      return /^(?:false|no|off)$/i.test(text) ? mistake.changeRaw(key, 'false', 'safe') : [];
+    case 'texts':
+    case 'arguments': {
+      const written = file.text.slice(value.span.start, value.span.end);
+      if (isNoPlainText(written)) return [];
+      const list = `[${edits.scalarText(text)}]`;
+      return mistake.changeRaw(key, list, 'preferred', `the list '[${written}]'`);
+    }
+    default:
+      return [];
   }
-  const written = nodes.text.slice(value.span.start, value.span.end);
-  if ((kind !== 'texts' && kind !== 'arguments') || /^[|>&*!]|[\r\n]/.test(written)) return [];
-  return change(
-    `the list '[${written}]'`,
-    `[${edits.scalarText(String(value.value))}]`,
-    'preferred',
-  );
 }
 
-function duration(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const [, amount = '0', unit = ''] =
-    /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(scalarAt(symbol).trim()) ?? [];
-  if (amount === '0') return [];
+function duration(mistake: Mistake): QuickFix[] {
+  const { keyOfValue: key } = mistake;
+  const units = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i;
+  const [, amount = '0', unit = ''] = units.exec(key ? scalarAt(key).trim() : '') ?? [];
+  if (!key || amount === '0') return [];
   const letter = unit.charAt(0).toLowerCase();
-  const options =
-    letter === 'h'
-      ? [`${Number(amount) * 60}m`]
-      : letter
-        ? [amount + letter]
-        : [`${amount}s`, `${amount}ms`];
-  const rank = options.length === 1 ? 'preferred' : 'possible';
-  return options.flatMap((value) =>
-    fix(
-      `Change to '${value}'`,
-      edits.replaceValue(nodes, symbol.entry.keySpan.start, value, 'raw'),
-      rank,
-    ),
-  );
+  if (letter === 'h') return mistake.changeRaw(key, `${Number(amount) * 60}m`, 'preferred');
+  if (letter !== '') return mistake.changeRaw(key, amount + letter, 'preferred');
+  return ['s', 'ms'].flatMap((one) => mistake.changeRaw(key, amount + one, 'possible'));
 }
 
 /**
  * Moves words behind the program into the arguments. Shared keys get no fix: other servers may have
  * other partners.
  */
-function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const at = symbol.entry.keySpan.start;
-  const [program, ...more] = commandWords(scalarAt(symbol)) ?? [];
+function argumentsOfCommand(mistake: Mistake): QuickFix[] {
+  const { nodes, keyOfValue: key } = mistake;
+  if (key?.entry.key !== 'command' || !mistake.isOwn(key)) return [];
+  const at = key.entry.keySpan.start;
+  const [program, ...more] = commandWords(scalarAt(key)) ?? [];
   const { map, pair } = nodes.pairAt(at) ?? {};
   if (program === undefined || more.length === 0 || !map || !pair) return [];
-  const command = edits.replaceValue(nodes, at, program);
-  const words = more.map((word) => edits.scalarText(word, "'"));
   const written = nodes.pairOf(map, 'args');
   const isShared = [pair.value, written?.pair.value].some(
     (node) => isAlias(node) || isAnchored(node),
   );
-  if (isShared || (!written && symbol.map.entries.has('args'))) return [];
+  if (isShared || (!written && key.map.entries.has('args'))) return [];
+  const command = edits.replaceValue(nodes, at, program);
+  const words = more.map((word) => edits.scalarText(word, "'"));
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
   return fix("Move the arguments to 'args'", command && moved && [...command, ...moved], 'safe');
 }
 
-function url(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
-  const written = scalarAt(symbol).trim();
-  if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written))
-    return [];
-  return changeTo(
-    nodes,
-    symbol,
-    `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`,
-  );
+function url(mistake: Mistake): QuickFix[] {
+  const { keyOfValue: key } = mistake;
+  const written = key ? scalarAt(key).trim() : '';
+  const address = /^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i;
+  if (!key || !address.test(written)) return [];
+  const scheme = /^(?:localhost|127\.)/i.test(written) ? 'http' : 'https';
+  return mistake.change(key, `${scheme}://${written}`);
 }
 
 /**
@@ -601,26 +663,41 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
   const before = outcomeOf(text, deps);
   const works = (made: Fix): boolean => {
     if (edits.withoutOverlaps(made).length < made.length) return false;
-    const after = outcomeOf(edits.applyEdits(text, made), deps);
-    return (
-      after.duplicates <= before.duplicates &&
-      [...before.working].every((id) => after.working.has(id))
-    );
+    return isNoWorse(outcomeOf(edits.applyEdits(text, made), deps), before);
   };
   const tried = works(different.flat()) ? [different.flat()] : different.slice(0, mostTried);
   return tried.reduce((kept, fix) => (works([...kept, ...fix]) ? [...kept, ...fix] : kept), []);
 }
 
-/** `working` has the ids of valid servers, and an empty text for a file that is not refused. */
-function outcomeOf(
-  text: string,
-  deps: ConfigDeps,
-): { readonly working: Set<string>; readonly duplicates: number } {
-  const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  const ids =
-    parsed.kind === 'refused'
-      ? []
-      : parsed.servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []));
+interface Outcome {
+  readonly isAccepted: boolean;
+  /** The ids of valid servers. */
+  readonly working: ReadonlySet<string>;
+  readonly duplicates: number;
+}
+
+function outcomeOf(text: string, deps: ConfigDeps): Outcome {
+  const parsed = parseMindsFile(
+    {
+      file: '',
+      folder: '/',
+      text,
+    },
+    deps,
+  );
+  const isAccepted = parsed.kind === 'accepted';
+  const servers = isAccepted ? parsed.servers : [];
+  const valid = servers.filter(({ kind }) => kind === 'valid');
   const duplicates = parsed.problems.filter(({ code }) => code === 'duplicate-key').length;
-  return { working: new Set(parsed.kind === 'refused' ? [] : ['', ...ids]), duplicates };
+  return {
+    isAccepted,
+    working: new Set(valid.map(({ id }) => id)),
+    duplicates,
+  };
+}
+
+function isNoWorse(after: Outcome, before: Outcome): boolean {
+  if (before.isAccepted && !after.isAccepted) return false;
+  if (after.duplicates > before.duplicates) return false;
+  return [...before.working].every((id) => after.working.has(id));
 }

@@ -4,7 +4,7 @@
  */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
-import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
+import type { MapEntry, ListNode, MapNode, ScalarNode, ValueNode } from '../yaml/valueNodes.js';
 
 type Selection = 'tools' | 'prompts' | 'resources';
 
@@ -65,83 +65,136 @@ interface Around {
 }
 
 export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
-  const found: ConfigSymbol[] = [];
+  const walk = new Walk();
+  if (root.kind === 'map') walk.table('root', root, { server: undefined, of: 'tools' });
+  return walk.found;
+}
 
-  const table = (level: KeyLevel, map: MapNode, around: Around): void => {
+class Walk {
+  readonly found: ConfigSymbol[] = [];
+
+  table(level: KeyLevel, map: MapNode, around: Around): void {
+    const { server } = around;
     for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
-      const { key, keySpan } = entry;
+      const { key, keySpan: span } = entry;
       const doc = docOf(level, key);
-      found.push({ kind: 'key', level, entry, map, doc, server: around.server, span: keySpan });
-      const of = level === 'server' && (key === 'prompts' || key === 'resources') ? key : around.of;
-      if (doc) visit(doc.value, entry.value, entry, { ...around, of });
+      this.found.push({
+        kind: 'key',
+        level,
+        entry,
+        map,
+        doc,
+        server,
+        span,
+      });
+      const isSelection = level === 'server' && (key === 'prompts' || key === 'resources');
+      const of = isSelection ? key : around.of;
+      if (doc) this.value(doc.value, entry.value, entry, { ...around, of });
     }
-  };
+  }
 
   /** @param at the place for a reference of several lines */
-  const visit = (shape: ValueShape, node: ValueNode, at: MapEntry, around: Around): void => {
-    const { server, of, tool, reference } = around;
-    const { kind, level } = shape;
-    if (node.kind === 'scalar') {
-      const named = kind !== 'text' ? undefined : shape.of === 'secretName' ? 'secret' : shape.of;
-      if (
-        typeof node.value !== 'string' ||
-        !reference ||
-        (named !== 'variable' && named !== 'secret')
-      )
-        return;
-      found.push({
-        kind: named,
-        name: node.value,
-        entry: at,
-        server,
-        span: node.span,
-        ...reference,
-      });
-      return;
+  private value(shape: ValueShape, node: ValueNode, at: MapEntry, around: Around): void {
+    switch (node.kind) {
+      case 'scalar':
+        return this.reference(shape, node, at, around);
+      case 'list':
+        return this.list(shape, node, at, around);
+      case 'map':
+        this.levelOf(shape, node, at, around);
+        return this.eachOf(shape, node, around);
     }
-    if (node.kind === 'list') {
-      const list = at.key === 'blacklist' ? 'blacklist' : 'whitelist';
-      for (const [index, item] of shape.item ? node.items.entries() : []) {
-        if (item.kind === 'scalar' && shape.item?.kind === 'text' && shape.item.of === 'pattern') {
-          found.push({
-            kind: 'pattern',
-            of,
-            list,
-            items: node,
-            node: item,
-            server,
-            span: item.span,
-          });
-        }
-        if (item.kind !== 'map') continue;
-        if (kind === 'transforms')
-          found.push({ kind: 'transform', of, steps: node, index, server, span: item.span });
-        if (shape.item) visit(shape.item, item, [...item.entries.values()][0] ?? at, around);
-      }
-      return;
-    }
-    if (level === 'reference') {
-      const shownAt = [node.span.start, at.keySpan.start];
-      table(level, node, {
-        ...around,
-        reference: { shownAt, hasDefault: node.entries.has('default') },
-      });
-    } else if (level) table(level, node, around);
-    for (const entry of shape.each ? node.entries.values() : []) {
-      const { key, value, keySpan: span } = entry;
-      let within = around;
-      if (kind === 'servers') {
-        found.push({ kind: 'server', entry, server: key, span });
-        within = { server: key, of: 'tools' };
-      } else if (kind === 'tables') {
-        const [ofTool, argument] = tool === undefined ? [key] : [tool, key];
-        found.push({ kind: 'overridden', tool: ofTool, argument, entry, server, span });
-        within = { ...around, tool: ofTool };
-      }
-      if (shape.each) visit(shape.each, value, entry, within);
-    }
-  };
+  }
 
-  if (root.kind === 'map') table('root', root, { server: undefined, of: 'tools' });
-  return found;
+  private reference(shape: ValueShape, node: ScalarNode, entry: MapEntry, around: Around): void {
+    const { server, reference } = around;
+    const kind = shape.kind === 'text' ? namedBy[shape.of] : undefined;
+    const { value: name, span } = node;
+    if (!kind || !reference || typeof name !== 'string') return;
+    this.found.push({
+      kind,
+      name,
+      entry,
+      server,
+      span,
+      ...reference,
+    });
+  }
+
+  private list({ kind, item }: ValueShape, items: ListNode, at: MapEntry, around: Around): void {
+    if (!item) return;
+    const { server, of } = around;
+    const list = at.key === 'blacklist' ? 'blacklist' : 'whitelist';
+    const isPattern = item.kind === 'text' && item.of === 'pattern';
+    for (const [index, node] of items.items.entries()) {
+      const { span } = node;
+      if (isPattern && node.kind === 'scalar')
+        this.found.push({
+          kind: 'pattern',
+          of,
+          list,
+          items,
+          node,
+          server,
+          span,
+        });
+      if (node.kind !== 'map') continue;
+      if (kind === 'transforms')
+        this.found.push({
+          kind: 'transform',
+          of,
+          steps: items,
+          index,
+          server,
+          span,
+        });
+      const [first = at] = node.entries.values();
+      this.value(item, node, first, around);
+    }
+  }
+
+  private levelOf({ level }: ValueShape, map: MapNode, at: MapEntry, around: Around): void {
+    if (!level) return;
+    const shownAt = [map.span.start, at.keySpan.start];
+    const reference = { shownAt, hasDefault: map.entries.has('default') };
+    this.table(level, map, level === 'reference' ? { ...around, reference } : around);
+  }
+
+  private eachOf({ kind, each }: ValueShape, map: MapNode, around: Around): void {
+    for (const entry of each ? map.entries.values() : []) {
+      const within = this.named(kind, entry, around);
+      if (each) this.value(each, entry.value, entry, within);
+    }
+  }
+
+  /** Adds the symbol of a free name, and returns the surroundings of its value. */
+  private named(kind: ValueShape['kind'], entry: MapEntry, around: Around): Around {
+    const { key, keySpan: span } = entry;
+    const { server, tool = key } = around;
+    if (kind === 'servers') {
+      this.found.push({
+        kind: 'server',
+        entry,
+        server: key,
+        span,
+      });
+      return { server: key, of: 'tools' };
+    }
+    if (kind !== 'tables') return around;
+    const argument = around.tool === undefined ? undefined : key;
+    this.found.push({
+      kind: 'overridden',
+      tool,
+      argument,
+      entry,
+      server,
+      span,
+    });
+    return { ...around, tool };
+  }
 }
+
+const namedBy: Partial<Record<string, 'variable' | 'secret'>> = {
+  variable: 'variable',
+  secretName: 'secret',
+};

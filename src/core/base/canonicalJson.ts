@@ -27,7 +27,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((one, index) => sameJson(one, b[index]));
   }
   if (!isObject(a) || !isObject(b)) return false;
-  const isSame = (key: string): boolean => sameJson(a[key], b[key]);
+  const isSame = (key: string) => sameJson(a[key], b[key]);
   // A copy of both would take most of the time.
   return (
     Object.keys(a).every(isSame) &&

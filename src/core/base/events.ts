@@ -11,7 +11,7 @@ export class Emitter<T> implements Disposable {
   readonly event: Event<T> = (listener) => {
     if (this.ended) return { dispose: () => {} };
     // A function may subscribe twice, and each subscription ends separately.
-    const own = (value: T): void => listener(value);
+    const own = (value: T) => listener(value);
     this.listeners.add(own);
     return toDisposable(() => this.listeners.delete(own));
   };
@@ -62,7 +62,7 @@ function beforeAbort<T>(
   settle: (resolve: (value: T) => void, reject: (reason: Error) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const aborted = (): void => settle(resolve, reject);
+    const aborted = () => settle(resolve, reject);
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
     void outcome.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));

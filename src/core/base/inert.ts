@@ -184,7 +184,7 @@ const carrier =
 export function withoutHidden(given: string): string {
   if (/^[\n\t -~]*$/.test(given)) return given;
   const text = given.replaceAll('\r\n', '\n');
-  const isKept = (one: string, at: number): boolean => {
+  const isKept = (one: string, at: number) => {
     if (one === '\n' || one === '\t') return true;
     // A quick test excludes most characters.
     return one > '\u{7f}' && belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at));

@@ -19,6 +19,13 @@ export function without(fields: Fields, ...keys: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
 }
 
+/** Returns the fields with other values. */
+export function mapped(fields: Fields, change: (value: unknown, key: string) => unknown): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, change(value, key)]),
+  );
+}
+
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

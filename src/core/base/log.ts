@@ -6,6 +6,7 @@ import { bare } from './readings.js';
 import { isTrivial } from './secretNames.js';
 import { mask, secretsIn, withoutSecrets } from './secrets.js';
 import { asText } from './text.js';
+import { unlessThrown } from './unlessThrown.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
@@ -82,27 +83,20 @@ function linesOf(value: string): string[] {
 function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];
-  try {
+  // It may only begin like JSON.
+  unlessThrown(() =>
     JSON.parse(value, (_, inner: unknown) => {
       if (typeof inner !== 'object' && !isTrivial(asText(inner))) found.push(asText(inner));
       return inner;
-    });
-  } catch {
-    // It only begins like JSON.
-  }
+    }),
+  );
   return found;
 }
 
 function spellings(value: string): string[] {
-  return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress(value)])];
-}
-
-function inAddress(value: string): string {
-  try {
-    return encodeURIComponent(value);
-  } catch {
-    return value; // Half a character cannot stand in an address.
-  }
+  // Half a character cannot stand in an address.
+  const inAddress = unlessThrown(() => encodeURIComponent(value)) ?? value;
+  return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress])];
 }
 
 export function redactingLog(target: Log, redactor: Redactor): Log {

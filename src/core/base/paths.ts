@@ -58,7 +58,7 @@ function linkTarget(file: string): string | undefined {
 export function isPersons(file: string): boolean {
   const own = process.getuid?.();
   if (own === undefined) return true;
-  const isFree = (look: typeof statSync): boolean =>
+  const isFree = (look: typeof statSync) =>
     [own, 0].includes(look(file, { throwIfNoEntry: false })?.uid ?? own);
   return unlessThrown(() => isFree(lstatSync) && isFree(statSync)) ?? false;
 }

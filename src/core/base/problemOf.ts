@@ -33,7 +33,7 @@ export function problemOf<Key extends TextKey>(
   const { severity, message, fix } = catalogue[key];
   const where = 'server' in at ? { place: at.places.key, server: at.server } : { place: at };
   const values = { ...given, ...where } as unknown as Readonly<Record<string, string>>;
-  const filled = (text: string): string =>
+  const filled = (text: string) =>
     text.replace(/\{([a-z]+)\}/gi, (whole, name: string) => values[name] ?? whole);
   const more = parts.flatMap((part) => (part in given ? [[part, given[part]]] : []));
   const code = key.replace(/:.*/, '') as ProblemCode;

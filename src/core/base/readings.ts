@@ -70,7 +70,7 @@ function without(text: string, pattern: RegExp, blank: string): Reading {
   const places = new Uint32Array(text.length);
   let read = '';
   let from = 0;
-  const keep = (end: number): void => {
+  const keep = (end: number) => {
     for (let at = from; at < end; at++) places[read.length + at - from] = at;
     read += text.slice(from, end);
   };

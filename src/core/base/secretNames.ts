@@ -128,6 +128,9 @@ export function isTrivial(value: string, name = ''): boolean {
   );
 }
 
+/** Options with `user:password` behind them. */
+export const userOption = /^(?:-u|-U|--user|--proxy-user)$/;
+
 const reasonWords =
   /\b(?:required?|missing|invalid|expected|expired|unset|undefined|empty|must be|unauthori[sz]ed|unknown|(?:not|isn't) (?:set|provided|found|given|defined|configured|valid))\b/i;
 const readsVariable =
@@ -139,11 +142,12 @@ const readsVariable =
  */
 export function isNoValue(text: string): boolean {
   if (text.length > 200) return false;
+  // `GITHUB_TOKEN`
   if (/^[A-Z]{1,40}\d{0,2}(?:_[A-Z]{1,40}\d{0,2}){1,10}[.,;:!?)]{0,2}$/.test(text)) return true;
-  return (
-    readsVariable.test(text) ||
-    (/^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text))
-  );
+  // `process.env.TOKEN`
+  if (readsVariable.test(text)) return true;
+  // `is not set (required)`
+  return /^[A-Za-z][A-Za-z ,.:'()-]{0,200}$/.test(text) && reasonWords.test(text);
 }
 
 export const tokenBeginnings =
@@ -161,18 +165,23 @@ export function isToken(word: string): boolean {
 
 /** True if letters and digits are mixed like in no written word. */
 export function isRandom(word: string): boolean {
-  if (word.length < 16 || word.length > 4096)
-    return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
-  if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word) || /^[/.]/.test(word) || !/\d/.test(word)) return false;
-  if (
-    word.length >= 32 &&
-    !/[.~]/.test(word) &&
-    !/[a-z]{9}/.test(word) &&
-    (word.match(/\d/g)?.length ?? 0) >= 4
-  ) {
-    return /[A-Za-z]/.test(word);
-  }
+  if (word.length < 16) return false;
+  // A key of many lines; no file and no sentence is so long: `MIIEvQIBADANBg…`.
+  if (word.length > 4096) return !/[^A-Za-z0-9+/_=-]/.test(word);
+  // A sentence, an address or an expression.
+  if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word)) return false;
+  // A path: `/usr/lib/x86_64`, `./build/2024`.
+  if (/^[/.]/.test(word)) return false;
+  if (!/\d/.test(word)) return false;
+  if (isLongKey(word)) return /[A-Za-z]/.test(word);
   return word.split(/[^A-Za-z0-9]/).some((part) => part.length >= 12 && isJumbled(part));
+}
+
+/** True for a hash or a key with some digits and no long word: `9f86d081884c7d65…`. */
+function isLongKey(word: string): boolean {
+  if (word.length < 32) return false;
+  if (/[.~]|[a-z]{9}/.test(word)) return false;
+  return word.replace(/\D/g, '').length >= 4;
 }
 
 /**

@@ -10,8 +10,9 @@ import {
   isTrivial,
   nameStrength,
   tokenBeginnings,
+  userOption,
+  type NameStrength,
 } from './secretNames.js';
-import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
 export interface Found extends Span {
@@ -42,6 +43,20 @@ const prose =
 
 export function findSecrets(text: string): readonly Found[] {
   return inReadings(text, (reading) => new Scan(reading).run());
+}
+
+/** A name before `=` or `:`, and where its value begins, behind an opening quotation mark. */
+interface Pair {
+  readonly name: string;
+  readonly strength: NameStrength;
+  readonly quote: string;
+  readonly start: number;
+}
+
+interface Value extends Span {
+  readonly head: string;
+  /** The head, or the whole value with its scheme. */
+  readonly said: string;
 }
 
 class Scan {
@@ -105,76 +120,133 @@ class Scan {
     if (first === '' || first === '-' || first === '<' || first === '[') return after;
     // In a list, this is a map, such as a reference. Its own names decide.
     if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
-    const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
-    if (!userName && nameStrength(option) === 'none') return after;
-    const end = this.valueEnd(
-      start,
-      isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '',
-    );
-    const value = text.slice(start, Math.min(end, start + 100));
-    if (userName) {
+    const isOfUser = userOption.test(option);
+    if (!isOfUser && nameStrength(option) === 'none') return after;
+    const isQuoted = isQuote(text.charCodeAt(start - 1));
+    const end = this.valueEnd(start, isQuoted ? text.charAt(start - 1) : '');
+    if (isOfUser) {
       const colon = text.slice(start, Math.min(end, start + 256)).indexOf(':');
       return colon < 0 ? end : this.add(start + colon + 1, end);
     }
-    return isTrivial(value, option) || prose.test(value) || isNoValue(value)
-      ? end
-      : this.add(start, end);
+    const head = text.slice(start, Math.min(end, start + 100));
+    if (isTrivial(head, option) || prose.test(head) || isNoValue(head)) return end;
+    return this.add(start, end);
   }
 
-  /** Finds `name=value`, `name: value` and `"name": "value"`. */
+  /** Finds the value of `NAME=value`, `name: value` and `"name": "value"`. */
   private pair(at: number, after: number): number {
     const { text } = this;
-    const equals = text.charAt(at) === '=';
-    let nameEnd = at;
-    while (nameEnd > 0 && at - nameEnd < 2 && text.charAt(nameEnd - 1) === ' ') nameEnd--;
-    const quoted = isQuote(text.charCodeAt(nameEnd - 1));
-    if (quoted) nameEnd--;
-    if (quoted && text.charAt(nameEnd - 1) === '\\') nameEnd--;
-    let nameStart = nameEnd;
-    while (
-      nameStart > 0 &&
-      nameEnd - nameStart < longestLookBack &&
-      nameCodes.has(text.charCodeAt(nameStart - 1))
-    ) {
-      nameStart--;
-    }
-    if (nameStart === nameEnd) return after;
-    const inAddress = equals && /[?&#]/.test(text.charAt(nameStart - 1));
-    const name = text.slice(nameStart, nameEnd);
-    const strength = this.strengthOf(name, inAddress);
-    const isEnvironment =
-      equals &&
-      strength === 'none' &&
-      /(?:^|\s)(?:-e|--env)[ \t=]$/.test(text.slice(Math.max(0, nameStart - 8), nameStart));
-    if (strength === 'none' && !isEnvironment) return after;
-    let start = this.endOf(space, text.charAt(after) === '>' ? after + 1 : after);
-    const isWeak = strength === 'weak';
-    if (text.charAt(start) === '[') return this.list(start + 1, isWeak);
-    if (text.charAt(start) === '{') return after;
-    const first = this.endOf(openingQuote, start);
-    const quote = text.slice(start, first);
-    const wholeLine = quote === '' && !equals && /authorization$|cookie$/i.test(name);
-    start = /authorization$/i.test(name)
-      ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, first)
-      : first;
-    // A single word before a colon is prose more often than not.
-    const telling = equals || quoted;
-    const opaque = !telling && (isWeak || strength === 'word');
-    const most = opaque ? start + longestLookBack : text.length;
-    const end = wholeLine ? this.lineEnd(start) : this.valueEnd(start, quote, inAddress, most);
-    const head = text.slice(start, Math.min(end, start + 200));
-    if (
-      isTrivial(head, name) ||
-      (strength !== 'none' && isNoValue(wholeLine ? text.slice(first, end) : head))
-    )
-      return after;
-    if (isEnvironment) return this.add(start, end, 'environment');
-    if (opaque) {
-      const isOne = head.length >= 8 && /\d/.test(head) && /[A-Za-z]/.test(head);
-      return isOne ? this.add(start, this.valueEnd(start, quote)) : after;
-    }
-    const mayBeProse = equals ? false : quoted ? isWeak : strength === 'strong';
-    return mayBeProse && plainWord.test(head) ? after : this.add(start, end);
+    const name = this.nameBefore(at);
+    if (!name) return after;
+    const isAssigned = text.charAt(at) === '=';
+    const isParameter = isAssigned && /[?&#]/.test(text.charAt(name.start - 1));
+    const strength = this.strengthOf(name.text, isParameter);
+    const isVariable = strength === 'none' && isAssigned && this.isOfEnvironment(name.start);
+    if (strength === 'none' && !isVariable) return after;
+    // In Ruby, `=>` is a colon.
+    const open = this.endOf(space, text.charAt(after) === '>' ? after + 1 : after);
+    if (text.charAt(open) === '[') return this.list(open + 1, strength === 'weak');
+    if (text.charAt(open) === '{') return after;
+    const start = this.endOf(openingQuote, open);
+    const pair = {
+      name: name.text,
+      strength,
+      quote: text.slice(open, start),
+      start,
+    };
+    if (isAssigned) return this.assigned(pair, isParameter) ?? after;
+    return (name.isQuoted ? this.member(pair, 'weak') : this.line(pair)) ?? after;
+  }
+
+  /** Finds the name in front of `=` or `:`; a blank and a quotation mark may be between them. */
+  private nameBefore(at: number) {
+    const { text } = this;
+    let end = at;
+    while (end > 0 && at - end < 2 && text.charAt(end - 1) === ' ') end--;
+    const isQuoted = isQuote(text.charCodeAt(end - 1));
+    if (isQuoted) end--;
+    if (isQuoted && text.charAt(end - 1) === '\\') end--;
+    const least = Math.max(0, end - longestLookBack);
+    let start = end;
+    while (start > least && nameCodes.has(text.charCodeAt(start - 1))) start--;
+    return start === end
+      ? undefined
+      : {
+          start,
+          text: text.slice(start, end),
+          isQuoted,
+        };
+  }
+
+  /** True behind `-e` and `--env`, as in `docker run -e NAME=value`. */
+  private isOfEnvironment(nameStart: number): boolean {
+    const before = this.text.slice(Math.max(0, nameStart - 8), nameStart);
+    return /(?:^|\s)(?:-e|--env)[ \t=]$/.test(before);
+  }
+
+  /**
+   * A name with `=` shows every value, also a plain word.
+   * - `TOKEN=abc`, `password = 'a b'`: a secret by its name.
+   * - `?code=abc#top`: a parameter, which ends at `#`.
+   * - `-e LEVEL=abc`: a variable, whatever its name.
+   */
+  private assigned(pair: Pair, isParameter: boolean): number | undefined {
+    const start = this.behindScheme(pair);
+    const value = this.valueAt(start, this.valueEnd(start, pair.quote, isParameter));
+    const kind = pair.strength === 'none' ? 'environment' : 'secret';
+    return isHarmless(value, pair) ? undefined : this.add(start, value.end, kind);
+  }
+
+  /**
+   * A name without quotes before a colon may be a word of a sentence.
+   * - `Authorization: Bearer abc`, `Password: abc`: any value.
+   * - `api_key: abc1`: any value but a plain word, as in `api_key: missing`.
+   * - `token: abc1def2`: only letters with digits, because `token` is prose more often.
+   */
+  private line(pair: Pair): number | undefined {
+    const { strength, quote, start } = pair;
+    if (strength !== 'weak' && strength !== 'word') return this.member(pair, 'strong');
+    const near = this.valueEnd(start, quote, false, start + longestLookBack);
+    const value = this.valueAt(start, near);
+    if (isHarmless(value, pair) || !isOpaque(value.head)) return undefined;
+    return this.add(start, this.valueEnd(start, quote));
+  }
+
+  /**
+   * A name in quotes is a key: `"apiKey": "abc"`, `\"apiKey\": \"abc\"`. A plain word is no secret
+   * of a name with the strength `unlessWord`: `"key": "name"`.
+   */
+  private member(pair: Pair, unlessWord: NameStrength): number | undefined {
+    const value = this.valueBehindColon(pair);
+    if (isHarmless(value, pair)) return undefined;
+    if (pair.strength === unlessWord && plainWord.test(value.head)) return undefined;
+    return this.add(value.start, value.end);
+  }
+
+  private valueAt(start: number, end: number): Value {
+    const head = this.text.slice(start, Math.min(end, start + 200));
+    return {
+      start,
+      end,
+      head,
+      said: head,
+    };
+  }
+
+  /** A header without quotes has its value up to the end of the line: `Cookie: a=b; c=d`. */
+  private valueBehindColon(pair: Pair): Value {
+    const { name, quote } = pair;
+    const start = this.behindScheme(pair);
+    const isLine = quote === '' && /authorization$|cookie$/i.test(name);
+    if (!isLine) return this.valueAt(start, this.valueEnd(start, quote));
+    const end = this.lineEnd(start);
+    return { ...this.valueAt(start, end), said: this.text.slice(pair.start, end) };
+  }
+
+  /** The scheme of a header stays in sight: `Authorization: Bearer •••`. */
+  private behindScheme({ name, start }: Pair): number {
+    if (!/authorization$/i.test(name)) return start;
+    return this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, start);
   }
 
   private strengthOf(name: string, inAddress: boolean): NameStrength {
@@ -206,36 +278,52 @@ class Scan {
   private address(at: number, after: number): number {
     const { text } = this;
     if (!nameCodes.has(text.charCodeAt(at - 1))) return after;
-    if (after > this.wordEnd) {
-      this.wordEnd = this.endOf(/[^\s"'<>`\\…]*/y, after);
-      this.lastAt = text.slice(after, this.wordEnd).lastIndexOf('@') + after;
-      if (text.charAt(this.lastAt) !== '@') this.lastAt = -1;
-    }
+    this.readWord(after);
     const hostEnd = Math.min(this.endOf(/[^\s"'<>`\\…/?#]*/y, after), this.wordEnd);
-    const authority = text.slice(after, hostEnd);
-    const colon = authority.indexOf(':');
-    const inHost = authority.lastIndexOf('@');
-    const openEnd =
-      colon >= 0 && inHost < 0 && !/^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300));
-    const isCut = openEnd && text.charAt(hostEnd) === '…';
-    const until =
-      inHost >= 0
-        ? after + inHost
-        : openEnd && this.lastAt > after
-          ? this.lastAt
-          : isCut
-            ? hostEnd
-            : -1;
-    if (until < 0) return this.path(after, hostEnd);
-    if (colon >= 0 && after + colon < until) {
-      // Before `:x-oauth-basic` and before `:@`, the name is the secret.
-      const password = text.slice(after + colon + 1, until);
-      const isName =
-        password === '' || password.startsWith('x-') || isRandom(authority.slice(0, colon));
-      this.add(isName ? after : after + colon + 1, until);
-    } else if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(text.slice(after, until)))
-      this.add(after, until);
-    return inHost >= 0 ? this.path(until + 1, hostEnd) : until;
+    const inHost = text.slice(after, hostEnd).lastIndexOf('@');
+    if (inHost >= 0) {
+      const end = after + inHost;
+      this.addCredentials(after, end);
+      return this.path(end + 1, hostEnd);
+    }
+    const end = this.openEnd(after, hostEnd);
+    if (end === undefined) return this.path(after, hostEnd);
+    this.addCredentials(after, end);
+    return end;
+  }
+
+  private readWord(start: number): void {
+    if (start <= this.wordEnd) return;
+    this.wordEnd = this.endOf(/[^\s"'<>`\\…]*/y, start);
+    const at = this.text.slice(start, this.wordEnd).lastIndexOf('@');
+    this.lastAt = at < 0 ? -1 : start + at;
+  }
+
+  /**
+   * Returns the end of credentials whose password has a `/`, `?` or `#`, as in `//me:a/b@host`, or
+   * whose text is cut, as in `//me:abc…`. A host with a port has none: `//host:80`, `//[::1]:80`.
+   */
+  private openEnd(start: number, hostEnd: number): number | undefined {
+    const { text, lastAt } = this;
+    const authority = text.slice(start, hostEnd);
+    if (!authority.includes(':') || /^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300)))
+      return undefined;
+    if (lastAt > start) return lastAt;
+    return text.charAt(hostEnd) === '…' ? hostEnd : undefined;
+  }
+
+  private addCredentials(start: number, end: number): void {
+    const credentials = this.text.slice(start, end);
+    const colon = credentials.indexOf(':');
+    if (colon < 0) {
+      if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(credentials)) this.add(start, end);
+      return;
+    }
+    // Before `:x-oauth-basic` and before `:@`, the name is the secret.
+    const name = credentials.slice(0, colon);
+    const password = credentials.slice(colon + 1);
+    const isName = password === '' || password.startsWith('x-') || isRandom(name);
+    this.add(isName ? start : start + colon + 1, end);
   }
 
   /** Finds secret parts of a path: those behind `webhooks`, and random ones. */
@@ -273,28 +361,39 @@ class Scan {
     inAddress = false,
     most = this.text.length,
   ): number {
+    const last = Math.min(most, this.text.length);
+    if (quote === '') return this.bareEnd(start, last, inAddress);
+    if (quote.length === 1) return this.quotedEnd(start, last, quote);
+    const end = this.text.slice(start, last).indexOf(quote);
+    return end < 0 ? last : start + end;
+  }
+
+  /** Returns the place of the closing quotation mark: `"a\"b"` has one within. */
+  private quotedEnd(start: number, last: number, quote: string): number {
     const { text } = this;
-    const last = Math.min(most, text.length);
-    if (quote.length === 2) {
-      const end = text.slice(start, last).indexOf(quote);
-      return end < 0 ? last : start + end;
+    const closing = quote.charCodeAt(0);
+    for (let at = start; at < last; at++) {
+      const code = text.charCodeAt(at);
+      if (code === closing) return at;
+      if (code === backslash) at++;
     }
+    return last;
+  }
+
+  /** A value without quotes ends before white space, a separator and the end of a sentence. */
+  private bareEnd(start: number, last: number, inAddress: boolean): number {
+    const { text } = this;
     let at = start;
     for (; at < last; at++) {
       const code = text.charCodeAt(at);
-      if (quote !== '') {
-        if (code === quote.charCodeAt(0)) return at;
-        if (code === backslash) at++;
-        continue;
-      }
       if (code === backslash) {
+        // The value is in a text within a text: `\"token=abc\"`.
         if (isQuote(text.charCodeAt(at + 1))) return at;
         at++;
       } else if (code <= 0x20 || endCodes.has(code) || (inAddress && code === hash)) break;
       else if (code === comma && /\s|[\w.-]=|^$/.test(text.slice(at + 1, at + 3))) break;
     }
     at = Math.min(at, last);
-    if (quote !== '') return at;
     while (at > start && /[.,)\]}…]/.test(text.charAt(at - 1))) at--;
     return at;
   }
@@ -303,6 +402,15 @@ class Scan {
     pattern.lastIndex = at;
     return pattern.test(this.text) ? pattern.lastIndex : at;
   }
+}
+
+function isHarmless({ head, said }: Value, { name, strength }: Pair): boolean {
+  return isTrivial(head, name) || (strength !== 'none' && isNoValue(said));
+}
+
+/** True for at least eight characters with letters and digits. */
+function isOpaque(head: string): boolean {
+  return head.length >= 8 && /\d/.test(head) && /[A-Za-z]/.test(head);
 }
 
 const backslash = 0x5c;

@@ -11,6 +11,7 @@ import {
   isTrivial,
   nameStrength,
   tokenBeginnings,
+  userOption,
 } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 import { unlessThrown } from './unlessThrown.js';
@@ -81,33 +82,42 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
 }
 
 function inArgument(arg: string, before = ''): readonly Found[] {
-  const whole = (from = 0): Found[] =>
-    arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : [];
+  const variable = variableStart(arg, before);
+  if (variable > 0) return valueOfEnvironment(arg, variable);
   const found = findSecrets(arg);
-  const equals = arg.indexOf('=');
-  if (/^(?:-e|--env|--build-arg)$/.test(before) && equals > 0)
-    return valueOfEnvironment(arg, equals + 1);
-  const attached = /^(?:-e|--env=)[A-Za-z_]\w{0,95}=/.exec(arg)?.[0];
-  if (attached !== undefined) return valueOfEnvironment(arg, attached.length);
-  const header = /^(?:-H|--header)$/.test(before)
-    ? /^[\w-]{1,96}:\s{0,8}/.exec(arg)?.[0]
-    : undefined;
-  if (header !== undefined && found.length === 0)
-    return [{ start: header.length, end: arg.length, kind: 'environment' }];
   if (found.length > 0) return found;
-  if (/^(?:-u|-U|--user|--proxy-user)$/.test(before))
-    return arg.includes(':') ? whole(arg.indexOf(':') + 1) : [];
-  if (arg.startsWith('-')) return [];
-  if (hasSecretShape(arg)) return whole();
-  if (
-    /^--?[A-Za-z][\w.-]{0,95}$/.test(before) &&
-    nameStrength(before) !== 'none' &&
-    !isTrivial(arg, before)
-  )
-    return whole();
-  const short =
-    /^-[pPkK]$/.test(before) && /^[^/@:.]{4,}$/.test(arg) && /\d/.test(arg) && /[A-Za-z]/.test(arg);
-  return short ? whole() : [];
+  const from = (start: number): readonly Found[] =>
+    arg.length > start ? [{ start, end: arg.length, kind: 'secret' }] : [];
+  const header = /^(?:-H|--header)$/.test(before) && /^[\w-]{1,96}:\s{0,8}/.exec(arg);
+  if (header)
+    return [
+      {
+        start: header[0].length,
+        end: arg.length,
+        kind: 'environment',
+      },
+    ];
+  if (userOption.test(before)) return arg.includes(':') ? from(arg.indexOf(':') + 1) : [];
+  return isSecretArgument(arg, before) ? from(0) : [];
+}
+
+/** Returns where the value of a variable begins: `-e NAME=value`, `--env=NAME=value`; otherwise 0. */
+function variableStart(arg: string, before: string): number {
+  if (/^(?:-e|--env|--build-arg)$/.test(before) && arg.indexOf('=') > 0)
+    return arg.indexOf('=') + 1;
+  return /^(?:-e|--env=)[A-Za-z_]\w{0,95}=/.exec(arg)?.[0].length ?? 0;
+}
+
+/** True for a whole argument that is a secret, by its shape or by the option before it. */
+function isSecretArgument(arg: string, before: string): boolean {
+  if (arg.startsWith('-')) return false;
+  if (hasSecretShape(arg)) return true;
+  // `--api-key abc`
+  if (/^--?[A-Za-z][\w.-]{0,95}$/.test(before) && isSecretName(before) && !isTrivial(arg, before))
+    return true;
+  // `-p hunter2`
+  if (!/^-[pPkK]$/.test(before) || !/^[^/@:.]{4,}$/.test(arg)) return false;
+  return /\d/.test(arg) && /[A-Za-z]/.test(arg);
 }
 
 function valueOfEnvironment(arg: string, start: number): readonly Found[] {
@@ -116,7 +126,13 @@ function valueOfEnvironment(arg: string, start: number): readonly Found[] {
   const within = findSecrets(arg).filter(isSure);
   if (nameStrength(name) === 'none' && within.length > 0) return within;
   if (value === '') return [];
-  return [{ start, end: arg.length, kind: isSecret(name, value) ? 'secret' : 'environment' }];
+  return [
+    {
+      start,
+      end: arg.length,
+      kind: isSecret(name, value) ? 'secret' : 'environment',
+    },
+  ];
 }
 
 function replaced(
@@ -160,7 +176,13 @@ const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
 
 /** Goes through valid JSON literal by literal: texts and numbers change, and nothing else. */
 class JsonCleaning {
-  private readonly frames: Frame[] = [{ isList: false, name: '', before: '' }];
+  private readonly frames: Frame[] = [
+    {
+      isList: false,
+      name: '',
+      before: '',
+    },
+  ];
   private isKey = false;
 
   constructor(
@@ -204,9 +226,18 @@ class JsonCleaning {
 
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
-    if (word === '{') frames.push({ isList: false, name: '', before: '' });
+    if (word === '{')
+      frames.push({
+        isList: false,
+        name: '',
+        before: '',
+      });
     else if (word === '[')
-      frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
+      frames.push({
+        isList: true,
+        name: isPlural(frame.name) ? frame.name : '',
+        before: '',
+      });
     else if (word === '}' || word === ']') frames.pop();
     if (/^[{}[\],:]$/.test(word)) this.isKey = word === '{' || (word === ',' && !frame.isList);
     if (!/^[-\d]/.test(word)) return word;

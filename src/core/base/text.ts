@@ -1,3 +1,5 @@
+import { unlessThrown } from './unlessThrown.js';
+
 /**
  * Returns at most `most` UTF-16 code units of a text. A longer one ends in an ellipsis, never in
  * half a character.
@@ -33,20 +35,12 @@ export function linesOf(text: string): string[] {
  */
 export function laidOut(text: string, most: number): string {
   if (text.length > most || !/^\s*[{[]/.test(text)) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
+  return unlessThrown(() => JSON.stringify(JSON.parse(text), undefined, 2)) ?? text;
 }
 
 /** Returns the text unchanged if it is not encoded. */
 export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return unlessThrown(() => decodeURIComponent(text)) ?? text;
 }
 
 /** Returns a time in milliseconds as `310 ms` or `3.1 s`. */

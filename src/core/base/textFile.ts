@@ -52,9 +52,8 @@ export const utf8OrUtf16: Decode = (bytes) => {
 
 function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';
-  return (first === 0xff && second === 0xfe) || (second === 0 && first !== 0)
-    ? 'utf-16le'
-    : undefined;
+  if ((first === 0xff && second === 0xfe) || (second === 0 && first !== 0)) return 'utf-16le';
+  return undefined;
 }
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
@@ -69,15 +68,14 @@ export async function readTextFile(
     refuse(path, stats, most);
     const pieces: Buffer[] = [];
     for (let left = most + 1; left > 0;) {
-      const piece = Buffer.allocUnsafe(
-        Math.min(pieces.length === 0 ? stats.size + 1 : pieceSize, left),
-      );
+      const size = pieces.length === 0 ? stats.size + 1 : pieceSize;
+      const piece = Buffer.allocUnsafe(Math.min(size, left));
       const { bytesRead } = await handle.read(piece, 0, piece.length, null);
       if (bytesRead === 0) break;
       pieces.push(piece.subarray(0, bytesRead));
       left -= bytesRead;
     }
-    return decoded(path, joined(path, pieces, most), decode);
+    return textOf(path, pieces, most, decode);
   } finally {
     await handle.close();
   }
@@ -93,7 +91,11 @@ export async function readAdded(
   path: string,
   most: number,
   before: ReadSoFar | undefined,
-): Promise<{ readonly lines: string; readonly soFar: ReadSoFar; readonly isWhole: boolean }> {
+): Promise<{
+  readonly lines: string;
+  readonly soFar: ReadSoFar;
+  readonly isWhole: boolean;
+}> {
   const handle = await open(path, flags);
   try {
     const stats = await handle.stat();
@@ -128,26 +130,20 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
       pieces.push(piece.subarray(0, bytesRead));
       left -= bytesRead;
     }
-    return decoded(path, joined(path, pieces, most), decode);
+    return textOf(path, pieces, most, decode);
   } finally {
     closeSync(file);
   }
 }
 
 /** A file may grow during the read, and some report a size of 0. */
-function joined(path: string, pieces: readonly Buffer[], most: number): Buffer {
+function textOf(path: string, pieces: readonly Buffer[], most: number, decode: Decode): string {
   const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
   if (bytes.length > most) throw tooLarge(path, most);
-  return bytes;
-}
-
-function decoded(path: string, bytes: Buffer, decode: Decode): string {
   const text = decode(bytes);
-  if (text === undefined) {
-    const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';
-    throw new FileRefused(path, `it is not written in UTF-8, but ${encoding}`);
-  }
-  return text;
+  if (text !== undefined) return text;
+  const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';
+  throw new FileRefused(path, `it is not written in UTF-8, but ${encoding}`);
 }
 
 function refuse(path: string, stats: Stats, most: number): void {

@@ -88,7 +88,9 @@ export class LoopShare {
    */
   turn(): Promise<void> | undefined {
     if (!this.isTurnFull) return undefined;
-    this.turns = this.turns.then(nextTurn).then(() => void (this.inTurn = 0));
+    this.turns = this.turns.then(nextTurn).then(() => {
+      this.inTurn = 0;
+    });
     return this.turns;
   }
 

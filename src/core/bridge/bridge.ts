@@ -52,10 +52,26 @@ const mayGetLost = ['message', 'progress', 'resources/updated'].map(
  * their notifications.
  */
 const lists = [
-  { method: 'tools/list', key: 'tools', topic: 'tools' },
-  { method: 'prompts/list', key: 'prompts', topic: 'prompts' },
-  { method: 'resources/list', key: 'resources', topic: 'resources' },
-  { method: 'resources/templates/list', key: 'resourceTemplates', topic: 'resources' },
+  {
+    method: 'tools/list',
+    key: 'tools',
+    topic: 'tools',
+  },
+  {
+    method: 'prompts/list',
+    key: 'prompts',
+    topic: 'prompts',
+  },
+  {
+    method: 'resources/list',
+    key: 'resources',
+    topic: 'resources',
+  },
+  {
+    method: 'resources/templates/list',
+    key: 'resourceTemplates',
+    topic: 'resources',
+  },
 ] as const;
 
 const topics = [...new Set(lists.map(({ topic }) => topic))];
@@ -82,7 +98,11 @@ export class Bridge {
     const { input, output, clock, log } = deps;
     this.pipe = new ClientPipe(input, output);
     this.client = new Peer(
-      { transport: this.pipe, clock, log },
+      {
+        transport: this.pipe,
+        clock,
+        log,
+      },
       {
         answer: (request, signal) => this.relay(request, signal),
         hear: (notification) => void this.pass(notification),
@@ -94,7 +114,11 @@ export class Bridge {
       hear: (notification) => this.hearGateway(notification),
       ended: () => {},
     };
-    const both = { ...deps, listener, onRenewed: () => void this.tellChanges() };
+    const both = {
+      ...deps,
+      listener,
+      onRenewed: () => void this.tellChanges(),
+    };
     this.lines = {
       legacy: new Line({ ...both, begin: (way, _, times) => this.beginAgain(way, times) }),
       modern: new Line({
@@ -122,7 +146,12 @@ export class Bridge {
     const { method, params } = request;
     const era = metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
     if (method === 'initialize') this.first = request;
-    const subscription: Subscription = { request, isRepeated: false, tasks: [], end: () => {} };
+    const subscription: Subscription = {
+      request,
+      isRepeated: false,
+      tasks: [],
+      end: () => {},
+    };
     if (method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
     try {
       for (;;) {
@@ -133,7 +162,12 @@ export class Bridge {
           const result = await this.ask(way, subscription, signal);
           const list =
             params?.['cursor'] === undefined && lists.find((each) => each.method === method);
-          if (list) this.read.set(method, { era, params, digest: digestOf(result, list.key) });
+          if (list)
+            this.read.set(method, {
+              era,
+              params,
+              digest: digestOf(result, list.key),
+            });
           return result;
         } catch (error) {
           const failure = subscription.isRepeated ? undefined : failureIn(error);
@@ -218,21 +252,27 @@ export class Bridge {
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
     const meta = metaOf(params);
     const changed = topics.filter((topic) => method === `notifications/${topic}/list_changed`);
-    if (changed.length > 0 && meta[metaKeys.mayBeSame] === true)
-      return void this.tellChanges(undefined, changed);
+    if (changed.length > 0 && meta[metaKeys.mayBeSame] === true) {
+      void this.tellChanges(undefined, changed);
+      return;
+    }
     const id = meta[metaKeys.subscriptionId] as RequestId;
     const subscription = this.subscriptions.get(id);
     if (method !== 'notifications/subscriptions/acknowledged' || !subscription)
-      return void this.client.send(notification);
+      return this.passOn(notification);
     const { taskIds = [] } = (params['notifications'] ?? {}) as { taskIds?: readonly unknown[] };
     const { tasks, isRepeated, request } = subscription;
     subscription.tasks = taskIds;
     subscription.isRepeated = false;
-    if (!isRepeated) return void this.client.send(notification);
+    if (!isRepeated) return this.passOn(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
     const listened = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
     void this.tellChanges(undefined, listened, { _meta: { [metaKeys.subscriptionId]: id } });
+  }
+
+  private passOn(notification: JSONRPCNotification): void {
+    void this.client.send(notification);
   }
 
   /**
@@ -341,8 +381,10 @@ class ClientPipe {
   private hear(line: string): void {
     if (line.trim() === '') return;
     const payload = parsePayload(line);
-    if (payload.kind === 'unreadable')
-      return void this.output.write(`${errorMessage(null, payload.error)}\n`);
+    if (payload.kind === 'unreadable') {
+      this.output.write(`${errorMessage(null, payload.error)}\n`);
+      return;
+    }
     for (const message of messagesOf(payload)) {
       if (message.kind === 'invalid')
         this.output.write(`${errorMessage(message.id, message.error)}\n`);

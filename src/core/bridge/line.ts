@@ -52,7 +52,11 @@ export class Way {
     // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone
     // (L2a).
     const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
-    const all = { Authorization: `Bearer ${token}`, 'mcp-toolsets-over': 'stdio', ...elsewhere };
+    const all = {
+      Authorization: `Bearer ${token}`,
+      'mcp-toolsets-over': 'stdio',
+      ...elsewhere,
+    };
     const literal = (value: string) => ({ kind: 'literal', value }) as const;
     const headers = new Map(Object.entries(all).map(([name, value]) => [name, literal(value)]));
     const launch = {
@@ -68,7 +72,14 @@ export class Way {
       clientVersion: version,
       timeoutMs: sessionLimitMs,
     });
-    this.peer = new Peer({ transport: this.transport, clock, log }, listener);
+    this.peer = new Peer(
+      {
+        transport: this.transport,
+        clock,
+        log,
+      },
+      listener,
+    );
     // After the end, the transport still reports of each request whether it was delivered.
     this.transport.onlate = this.transport.onmessage;
     this.transport.onclose = () => onClose(this);

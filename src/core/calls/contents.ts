@@ -131,7 +131,14 @@ export class CallContents {
     for (const generation of this.kept) found ??= generation.find(number);
     if (!found) return undefined;
     const { given, sent, outcome, received, progress = none } = found;
-    return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
+    return {
+      given,
+      sent,
+      outcome,
+      received,
+      progress,
+      log: this.logs.during(fact),
+    };
   }
 
   /** Keeps ended calls. The oldest ones make room. */
@@ -144,7 +151,8 @@ export class CallContents {
       if (!newest || newest.size >= this.most / generations) {
         newest?.small.add(small);
         small = '';
-        this.kept.push((newest = new Generation()));
+        newest = new Generation();
+        this.kept.push(newest);
       }
       newest.size += size;
       this.size += size;

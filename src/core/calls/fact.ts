@@ -70,15 +70,28 @@ export function hasFailed(fact: Fact): boolean {
  */
 export function parseFacts(line: string): Fact[] {
   const value = asFields(storedJson(line));
-  const text = (key: string): string => asText(value[key]);
+  const text = (key: string) => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
   const { id, calls } = value;
   const at = Number(value['at'] ?? NaN);
   if (typeof id !== 'string' || !Number.isFinite(at)) return [];
-  const common = { toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
+  const common = {
+    toolset: text('toolset'),
+    ...optional('instance'),
+    ...optional('reason'),
+  };
   const event = serverEvents.find((one) => one === value['event']);
-  if (event !== undefined) return [{ id, at, ...common, event, ...optional('conversation') }];
+  if (event !== undefined)
+    return [
+      {
+        id,
+        at,
+        ...common,
+        event,
+        ...optional('conversation'),
+      },
+    ];
   const outcome = callOutcomes.find((one) => one === value['outcome']);
   if (outcome === undefined || !Array.isArray(calls) || !calls.every(Number.isFinite)) return [];
   const names = {
@@ -95,8 +108,20 @@ export function parseFacts(line: string): Fact[] {
       from + 5,
     ) as number[];
     // Four characters are about a token.
-    const own = { took, sentSize, resultSize, tokens: Math.ceil(resultSize / 4), outcome };
-    return { id: `${id}${number}`, at: at + after, ...common, ...names, ...own };
+    const own = {
+      took,
+      sentSize,
+      resultSize,
+      tokens: Math.ceil(resultSize / 4),
+      outcome,
+    };
+    return {
+      id: `${id}${number}`,
+      at: at + after,
+      ...common,
+      ...names,
+      ...own,
+    };
   });
 }
 

@@ -19,19 +19,21 @@ export interface FactFilter {
   readonly words?: readonly string[];
 }
 
-export function fits(
-  { server, agent, tool, failed, slow, since, words = [] }: FactFilter,
-  fact: Fact,
-): boolean {
+export function fits(filter: FactFilter, fact: Fact): boolean {
+  const { server, failed, since, words = [] } = filter;
   if (server !== undefined && fact.toolset !== server) return false;
   if (since !== undefined && fact.at < since) return false;
   if (failed === true && !hasFailed(fact)) return false;
-  if (isCall(fact)) {
-    if (agent !== undefined && !has(fact.agent, agent)) return false;
-    if (tool !== undefined && !has(fact.tool, tool) && !has(fact.original, tool)) return false;
-    if (slow !== undefined && fact.took < slow) return false;
-  } else if (agent !== undefined || tool !== undefined || slow !== undefined) return false;
+  if (!fitsCall(filter, fact)) return false;
   return words.every((word) => textsOf(fact).some((text) => has(text, word)));
+}
+
+function fitsCall({ agent, tool, slow }: FactFilter, fact: Fact): boolean {
+  if (agent === undefined && tool === undefined && slow === undefined) return true;
+  if (!isCall(fact)) return false;
+  if (agent !== undefined && !has(fact.agent, agent)) return false;
+  if (slow !== undefined && fact.took < slow) return false;
+  return tool === undefined || has(fact.tool, tool) || has(fact.original, tool);
 }
 
 function textsOf(fact: Fact): string[] {

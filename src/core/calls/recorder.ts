@@ -8,6 +8,7 @@ import { Emitter } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
 import { jsonLines } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
+import { callerOf } from '../protocol/clientPolicy.js';
 import type {
   OtherOutcome,
   ToolOutcome,
@@ -122,7 +123,8 @@ export class Recorder {
     this.note();
     const { noted } = this;
     if (noted.length === 0) return;
-    [this.notedBefore, this.noted] = [noted, []];
+    this.notedBefore = noted;
+    this.noted = [];
     for (const line of noted) this.facts.fire(textOf(line));
   }
 
@@ -139,7 +141,14 @@ export class Recorder {
     const { clock, redactor } = this.deps;
     const reason = event.reason && redactor.redact(event.reason, longestName);
     this.facts.fire(
-      jsonLines([{ ...event, reason, id: `${idStart}${nextNumber++}`, at: clock.now() }]),
+      jsonLines([
+        {
+          ...event,
+          reason,
+          id: `${idStart}${nextNumber++}`,
+          at: clock.now(),
+        },
+      ]),
     );
   }
 
@@ -170,9 +179,11 @@ export class Recorder {
   private noteOne(recording: Recording, before: CallLine | undefined): CallLine {
     const { number, at, took, request, outcome, given, text, result, received, instance } =
       recording;
-    const [item, method] =
-      'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
-    const agent = ('tool' in request ? request.agent : undefined) ?? request.client?.program ?? '';
+    const isCall = 'tool' in request;
+    const item = isCall ? request.tool : itemOf(request.params);
+    const method = isCall ? undefined : request.method;
+    const program = request.client?.program ?? '';
+    const agent = isCall ? callerOf(request.policy, program) : program;
     const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
     const inward = approximateSize(given);
     const isSame = received === result;
@@ -195,8 +206,15 @@ export class Recorder {
       unanswered?.reason,
     ];
     const head = this.headOf(names);
-    let line = before;
-    if (line?.head !== head) this.noted.push((line = { head, at, calls: [] }));
+    const line =
+      before?.head === head
+        ? before
+        : {
+            head,
+            at,
+            calls: [],
+          };
+    if (line !== before) this.noted.push(line);
     line.calls.push(number, at - line.at, took, inward.size, outward.size);
     return line;
   }
@@ -205,12 +223,8 @@ export class Recorder {
   private headOf(names: Names): string {
     const { changes } = this.deps.redactor;
     const { last } = this;
-    if (
-      last &&
-      this.changes === changes &&
-      names.every((name, index) => name === last.names[index])
-    )
-      return last.head;
+    const isKnown = this.changes === changes && last?.names.every((name, at) => name === names[at]);
+    if (last && isKnown) return last.head;
     const parts = nameKeys.flatMap((key, index) => {
       const name = names[index];
       if (name === undefined) return [];
@@ -229,9 +243,11 @@ export class Recorder {
       this.names.clear();
       this.changes = redactor.changes;
     }
-    let found = this.names.get(text);
-    if (found === undefined) this.names.set(text, (found = JSON.stringify(redactor.redact(text))));
-    return found;
+    const known = this.names.get(text);
+    if (known !== undefined) return known;
+    const json = JSON.stringify(redactor.redact(text));
+    this.names.set(text, json);
+    return json;
   }
 }
 

@@ -34,7 +34,11 @@ export function entryLines(
   redactor: Redactor,
 ): string[] {
   return messagesIn(text).map((message) =>
-    JSON.stringify({ session, from, message: redacted(message, redactor) }),
+    JSON.stringify({
+      session,
+      from,
+      message: redacted(message, redactor),
+    }),
   );
 }
 
@@ -163,13 +167,22 @@ export class Player {
     const answered = equal.filter(({ isAnswered }) => isAnswered || method === subscribing);
     const found = answered.find(({ isUsed }) => !isUsed) ?? answered.at(-1);
     if (!found) {
-      if (method === 'ping') return this.send({ jsonrpc: '2.0', id, result: {} });
+      if (method === 'ping')
+        return this.send({
+          jsonrpc: '2.0',
+          id,
+          result: {},
+        });
       // A client of both eras tries the other one then.
       const isKnown = this.requests.some((one) => one.method === method);
       const code = isKnown ? errorCodes.invalidParams : errorCodes.methodNotFound;
       const unanswered = `The recorded ${shown(method, params)} got no answer: it was cancelled, or the server ended.`;
       const error = { code, message: equal.length > 0 ? unanswered : this.missing(method, params) };
-      return this.send({ jsonrpc: '2.0', id, error });
+      return this.send({
+        jsonrpc: '2.0',
+        id,
+        error,
+      });
     }
     found.isUsed = true;
     found.id = id;
@@ -269,7 +282,7 @@ function tokenOf({ _meta }: Message): unknown {
 }
 
 function likeness(one: Message, other: Message): number {
-  const equal = (a: Message, b: Message): number =>
+  const equal = (a: Message, b: Message) =>
     Object.keys(a).filter(
       (key) => key !== '_meta' && canonicalJson(a[key]) === canonicalJson(b[key]),
     ).length;

@@ -2,7 +2,11 @@ import type { Timeouts } from './model.js';
 
 const second = 1000;
 const minute = 60 * second;
-const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute };
+const units: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: second,
+  m: minute,
+};
 
 export const defaultTimeouts: Timeouts = {
   connect: 30 * second,

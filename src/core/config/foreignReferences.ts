@@ -26,7 +26,11 @@ export type Piece =
   | (Reference & { readonly written: string });
 
 type Reference =
-  | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
+  | {
+      readonly kind: 'variable';
+      readonly name: string;
+      readonly fallback: string | undefined;
+    }
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'input'; readonly id: string }
   | { readonly kind: 'folder' | 'home' | 'other' };
@@ -85,36 +89,51 @@ export function foreignReference(
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
+type Reader = (
+  inner: string,
+  has: (syntax: Syntax) => boolean,
+  text: string,
+) => Reference | string | undefined;
+
+/** By the groups of the pattern. Undefined for a syntax that does not count. */
+const readers: Readonly<Record<string, Reader>> = {
+  template: (inner, has) => (has('{{ NAME }}') ? inTemplate(inner.trim()) : undefined),
+  nested: (_, has) => (has('${NAME}') ? { kind: 'other' } : undefined),
+  braces: (inner, has) => {
+    const isPlain = has('${NAME}');
+    const isInput = has('${input:ID}') && inner.startsWith('input:');
+    return isPlain || isInput || has('${env:NAME}') ? inBraces(inner.trim(), isPlain) : undefined;
+  },
+  bare: (inner, has) => (has('{env:NAME}') ? inBraces(inner, false) : undefined),
+  command: (_, has) => (has('$NAME') ? { kind: 'other' } : undefined),
+  // PowerShell writes its environment so.
+  shell: (inner, has) => (has('$NAME') ? variable(inner) : undefined),
+  // JetBrains writes its folders in this way.
+  macro: (inner, has) =>
+    has('$NAME') ? { kind: inner === 'USER_HOME' ? 'home' : 'folder' } : undefined,
+  name: (inner, has) => (has('$NAME') ? variable(inner) : undefined),
+  // Addresses have escapes like `%C3`.
+  percent: (inner, has, text) =>
+    has('%NAME%') && !text.includes('://') ? variable(inner) : undefined,
+};
+
 function referenceOf(
-  { template, nested, braces, bare, command, macro, shell, name, percent }: Groups,
+  groups: Groups,
   text: string,
   syntaxes: readonly Syntax[],
 ): Reference | string | undefined {
   const has = (syntax: Syntax): boolean => syntaxes.includes(syntax);
-  const isPlain = has('${NAME}');
-  if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
-  if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
-  if (braces !== undefined) {
-    const isKnown =
-      isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
-    return isKnown ? inBraces(braces.trim(), isPlain) : undefined;
-  }
-  if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
-  if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
-  // PowerShell writes its environment so.
-  if (shell !== undefined) return has('$NAME') ? variable(shell) : undefined;
-  // JetBrains writes its folders in this way.
-  if (macro !== undefined)
-    return has('$NAME') ? { kind: macro === 'USER_HOME' ? 'home' : 'folder' } : undefined;
-  if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
-  // Addresses have escapes like `%C3`.
-  return percent !== undefined && has('%NAME%') && !text.includes('://')
-    ? variable(percent)
-    : undefined;
+  for (const [group, inner] of Object.entries(groups))
+    if (inner !== undefined) return readers[group]?.(inner, has, text);
+  return undefined;
 }
 
 function variable(name: string, fallback?: string): Reference {
-  return { kind: 'variable', name, fallback };
+  return {
+    kind: 'variable',
+    name,
+    fallback,
+  };
 }
 
 function inBraces(inner: string, isPlain: boolean): Reference | string {

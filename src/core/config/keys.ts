@@ -4,7 +4,7 @@
  */
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
-import type { Launch, Timeouts } from './model.js';
+import type { Launch, Timeouts, Transform } from './model.js';
 
 type ToolLevel = 'tools' | 'toolOverride' | 'argumentOverride' | 'transformItem' | 'replacePrefix';
 type ServerLevel = 'prompts' | 'resources' | 'manual' | 'timeouts' | 'oauth' | 'reference';
@@ -18,9 +18,11 @@ type TextOf =
   | 'folder'
   | 'file'
   | 'session'
+  | 'client'
   | 'variable'
   | 'secretName'
   | 'scheme'
+  | 'part'
   | 'affix'
   | 'prose';
 type ItemOf = 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word';
@@ -52,7 +54,30 @@ export type ValueShape = {
   | { readonly kind: 'value'; readonly of: 'url' | 'secret' | 'variable' | 'header' | 'argument' }
 );
 
-export interface KeyDoc {
+/** The value that the reader returns for a shape of this kind. */
+interface Reads {
+  readonly truth: boolean;
+  readonly zeroOrOne: 0 | 1;
+  readonly duration: number;
+  readonly port: number;
+  readonly size: number;
+  readonly any: { readonly value: unknown };
+  readonly text: string;
+  readonly texts: readonly string[];
+  readonly transforms: readonly Transform[];
+  readonly prefix: string | { readonly remove: string; readonly add: string };
+}
+
+type ReadOf<Shape extends ValueShape> = Shape extends {
+  readonly kind: 'choice';
+  readonly values: readonly { readonly value: infer Word }[];
+}
+  ? Word
+  : Shape['kind'] extends keyof Reads
+    ? Reads[Shape['kind']]
+    : never;
+
+export interface KeyDoc<Shape extends ValueShape = ValueShape> {
   /** One line of plain text. */
   readonly summary: string;
   readonly details?: string;
@@ -60,7 +85,9 @@ export interface KeyDoc {
   /** True if the key cannot be left out, for `transport` if there is one. */
   readonly isRequired?: true;
   readonly transport?: Transport;
-  readonly value: ValueShape;
+  readonly value: Shape;
+  /** How to correct a value of another shape. `{key}` stands for the key. */
+  readonly fix?: string;
   /**
    * A snippet for the text behind the key in block style, with `: ` or the line break. By default
    * it is `: `.
@@ -71,36 +98,64 @@ export interface KeyDoc {
 
 type More = Omit<KeyDoc, 'summary' | 'value'>;
 
-const key = (value: ValueShape, summary: string, more: More = {}): KeyDoc => ({
+const key = <const Shape extends ValueShape>(
+  value: Shape,
+  summary: string,
+  more: More = {},
+): KeyDoc<Shape> => ({
   summary,
   value,
   ...more,
 });
 
-const text = (of: TextOf, summary: string, more?: More): KeyDoc =>
-  key({ kind: 'text', of }, summary, more);
+const text = (of: TextOf, summary: string, more?: More) => key({ kind: 'text', of }, summary, more);
 
-const quoted = (of: TextOf, summary: string, more?: More): KeyDoc =>
+const quoted = (of: TextOf, summary: string, more?: More) =>
   text(of, summary, { block: ": '$1'", ...more });
 
-const texts = (of: ItemOf, summary: string, more?: More): KeyDoc =>
+const texts = (of: ItemOf, summary: string, more?: More) =>
   key({ kind: 'texts', item: { kind: 'text', of } }, summary, { block: ": ['$1']", ...more });
 
-const value = (of: Extract<ValueShape, { kind: 'value' }>['of']): ValueShape => ({
-  kind: 'value',
-  of,
-  level: 'reference',
-});
+const affix = (summary: string, more?: More) =>
+  quoted('affix', summary, {
+    fix: "Write a text in quotes, for example `{key}: 'my_'`.",
+    ...more,
+  });
 
-const values = (of: 'variable' | 'header'): ValueShape => ({ kind: 'values', of, each: value(of) });
+const truth = (summary: string, more: More) =>
+  key({ kind: 'truth' }, summary, {
+    fix: 'Write `{key}: true` or `{key}: false`, without quotes.',
+    ...more,
+  });
 
-const table = (level: KeyLevel): ValueShape => ({ kind: 'table', level });
+type ValueOf = Extract<ValueShape, { kind: 'value' }>['of'];
 
-const tables = (level: KeyLevel): ValueShape => ({ kind: 'tables', each: table(level) });
+const value = (of: ValueOf) =>
+  ({
+    kind: 'value',
+    of,
+    level: 'reference',
+  }) as const;
 
-const choice = (values: Readonly<Record<string, string>>, summary: string, more?: More): KeyDoc => {
-  const described = Object.entries(values).map(([word, about]) => ({
-    value: word,
+const values = (of: 'variable' | 'header') =>
+  ({
+    kind: 'values',
+    of,
+    each: value(of),
+  }) as const;
+
+const table = <const Level extends KeyLevel>(level: Level) => ({ kind: 'table', level }) as const;
+
+const tables = <const Level extends KeyLevel>(level: Level) =>
+  ({ kind: 'tables', each: table(level) }) as const;
+
+const choice = <Word extends string>(
+  words: Readonly<Record<Word, string>>,
+  summary: string,
+  more?: More,
+) => {
+  const described = Object.entries<string>(words).map(([word, about]) => ({
+    value: word as Word,
     summary: about,
   }));
   return key({ kind: 'choice', values: described }, summary, more);
@@ -110,14 +165,15 @@ const patternDetails =
   '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
   'Patterns are matched against the names that the server gives.';
 
-const patterns = (summary: string, details: string): KeyDoc =>
+const patterns = (summary: string, details: string) =>
   texts('pattern', summary, {
+    fix: "Write a list of patterns, for example `{key}: ['browser_*']`.",
     details: `${details}\n\n${patternDetails}`,
     block: ":\n  - '$1'",
     flow: ": ['$1']",
   });
 
-const filters = (things: string): { readonly whitelist: KeyDoc; readonly blacklist: KeyDoc } => ({
+const filters = (things: string) => ({
   whitelist: patterns(
     `Patterns of the ${things} to publish.`,
     'Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.',
@@ -128,17 +184,23 @@ const filters = (things: string): { readonly whitelist: KeyDoc; readonly blackli
   ),
 });
 
-const secret = (summary: string): KeyDoc =>
+const secret = (summary: string) =>
   key(value('secret'), summary, { block: ': { env: ${1:NAME} }' });
 
-const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc =>
-  key(table(level), summary, { block: ": { ${1|whitelist,blacklist|}: ['$2'] }" });
+const filterFix = "Write a map, for example `{key}: { whitelist: ['browser_*'] }`.";
 
-const transform = (things: string): KeyDoc =>
+const selection = <const Level extends 'prompts' | 'resources'>(level: Level, summary: string) =>
+  key(table(level), summary, {
+    fix: filterFix,
+    block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+  });
+
+const transform = (things: string) =>
   key(
     { kind: 'transforms', item: table('transformItem') },
     `Changes to the names of the ${things}, applied in this order.`,
     {
+      fix: "Write a list, for example `transform: [{ prefix: 'my_' }]`.",
       details:
         '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
       block: ":\n  - prefix: '$1'",
@@ -146,7 +208,7 @@ const transform = (things: string): KeyDoc =>
     },
   );
 
-const duration = (of: keyof Timeouts, summary: string): KeyDoc =>
+const duration = (of: keyof Timeouts, summary: string) =>
   key({ kind: 'duration' }, summary, {
     details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
     byDefault: durationText(defaultTimeouts[of]),
@@ -154,10 +216,12 @@ const duration = (of: keyof Timeouts, summary: string): KeyDoc =>
 
 type Level = Readonly<Record<string, KeyDoc>>;
 
-const only = (transport: Transport, level: Level): Level =>
-  Object.fromEntries(Object.entries(level).map(([name, doc]) => [name, { ...doc, transport }]));
+const only = <Of extends Level>(transport: Transport, level: Of): Of => {
+  const docs = Object.entries(level).map(([name, doc]) => [name, { ...doc, transport }]);
+  return Object.fromEntries(docs) as Of;
+};
 
-export const keys: Readonly<Record<KeyLevel, Level>> = {
+const levels = {
   root: {
     version: key({ kind: 'one' }, 'The version of the format: the number 1.', {
       isRequired: true,
@@ -181,17 +245,19 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         streamable_http: 'A server at a URL. Older HTTP+SSE servers work too.',
       },
       'How to reach the server.',
-      { isRequired: true },
+      { isRequired: true, fix: 'Write `transport: stdio` or `transport: streamable_http`.' },
     ),
     ...only('stdio', {
       command: text('command', 'The program to start, without a shell.', {
         isRequired: true,
+        fix: 'Write the program to start, for example `command: npx`.',
         details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       }),
       args: key(
         { kind: 'arguments', item: value('argument') },
         'The arguments of the command, one per item.',
         {
+          fix: "Write a list, for example `args: ['-y', 'some-server']`.",
           details:
             'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
           block: ": ['$1']",
@@ -201,6 +267,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         'folder',
         'The folder in which the command runs, relative to the workspace folder. It must exist.',
         {
+          fix: 'Write a path relative to the workspace folder, for example `cwd: .`.',
           byDefault: 'the workspace folder',
         },
       ),
@@ -208,6 +275,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         values('variable'),
         'Environment variables of the server, in addition to those of the editor.',
         {
+          fix: 'Write a map from names to values, for example `env: { MODE: ci }`.',
           details:
             'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
           block: ':\n  ${1:NAME}: $2',
@@ -218,6 +286,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         'file',
         'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
         {
+          fix: 'Write the path of a file, for example `envFile: .env`.',
           details:
             'A variable in `env` wins over one in the file. The file must be inside the workspace folder. You approve its variables with the server, except the values of secrets. A change of the file restarts the server.',
           block: ': ${1:.env}',
@@ -227,11 +296,13 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     ...only('streamable_http', {
       url: key(value('url'), 'The address of the server.', {
         isRequired: true,
+        fix: 'Write an address, for example `url: https://example.com/mcp`.',
         details:
           "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
         block: ': https://$1',
       }),
       headers: key(values('header'), 'HTTP headers of every request.', {
+        fix: "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.",
         details:
           "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
         block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
@@ -240,11 +311,13 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       sessionId: quoted(
         'session',
         'The MCP session id to send with the first request, if the server expects a particular one.',
+        { fix: "Write a text in quotes, or `sessionId: ''` for none." },
       ),
       oauth: key(
         table('oauth'),
         'The client to sign in as, if the authorization server does not register clients automatically.',
         {
+          fix: 'Write a map, for example `oauth: { clientId: my-client }`.',
           details:
             'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
           block: ":\n  clientId: '$1'",
@@ -252,22 +325,14 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         },
       ),
     }),
-    enabled: key(
-      { kind: 'truth' },
-      'Whether the server may start. With `false` it is listed, but never started.',
-      {
-        byDefault: 'true',
-      },
-    ),
-    'truely-stateless': key(
-      { kind: 'truth' },
-      'Whether all conversations share one instance of the server.',
-      {
-        details:
-          '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
-        byDefault: 'false',
-      },
-    ),
+    enabled: truth('Whether the server may start. With `false` it is listed, but never started.', {
+      byDefault: 'true',
+    }),
+    'truely-stateless': truth('Whether all conversations share one instance of the server.', {
+      details:
+        '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
+      byDefault: 'false',
+    }),
     start: choice(
       {
         window: 'With the window.',
@@ -275,6 +340,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       },
       'When the server starts.',
       {
+        fix: 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).',
         details:
           'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
       },
@@ -283,18 +349,21 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       { kind: 'zeroOrOne' },
       'Whether a spare instance is started for the next conversation.',
       {
+        fix: 'Write 1 (a spare instance is started for the next conversation) or 0 (none is).',
         details:
           '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
         byDefault: '1',
       },
     ),
     tools: key(table('tools'), 'Which tools of the server agents see.', {
+      fix: filterFix,
       details: 'Tools that are kept out are not offered to any agent.',
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     }),
     transform: transform('tools'),
     timeouts: key(table('timeouts'), 'How long to wait for the server.', {
+      fix: 'Write a map, for example `timeouts: { call: 1m }`.',
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     }),
     prompts: selection(
@@ -303,7 +372,11 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     ),
     resources: selection('resources', 'Which resources of the server are published.'),
     manual: key(
-      { kind: 'table', level: 'manual', orText: true },
+      {
+        kind: 'table',
+        level: 'manual',
+        orText: true,
+      },
       'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
       { block: ":\n  content: '$1'", flow: ": { content: '$1' }" },
     ),
@@ -315,6 +388,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       tables('toolOverride'),
       'Descriptions and arguments of single tools, by the names that the server gives.',
       {
+        fix: 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.',
         details:
           'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
         block: ":\n  ${1:tool}:\n    description: '$2'",
@@ -323,11 +397,14 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     ),
   },
   toolOverride: {
-    description: quoted('prose', 'The description for agents, in place of the one of the server.'),
+    description: quoted('prose', 'The description for agents, in place of the one of the server.', {
+      fix: "Write a text in quotes, for example `description: 'Opens an issue.'`.",
+    }),
     arguments: key(
       tables('argumentOverride'),
       'Arguments of the tool, by their names: only those at the top level of its schema.',
       {
+        fix: 'Write a map, for example `arguments: { repo: { fixed: acme/app } }`.',
         block: ':\n  ${1:argument}: { ${2|fixed,default,allow|}: $3 }',
         flow: ': { ${1:argument}: { ${2|fixed,default,allow|}: $3 } }',
       },
@@ -343,6 +420,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       'allowed',
       'Patterns of the texts that a call may send. Other calls are refused.',
       {
+        fix: "Write a list of patterns, for example `allow: ['bug', 'area-*']`.",
         details:
           'For a text, or a list of texts. `*` matches any text, including none. Every other character matches itself.',
       },
@@ -355,10 +433,13 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       'mediaType',
       'The media types of the resources to publish. Without this key, all are published.',
       {
+        fix: 'Write a list of media types, for example `mimeTypes: [text/plain]`.',
         block: ': [text/plain$1]',
       },
     ),
-    maxBytes: key({ kind: 'size' }, 'The largest resource that may be read, in bytes.'),
+    maxBytes: key({ kind: 'size' }, 'The largest resource that may be read, in bytes.', {
+      fix: 'Write a number of bytes, for example `maxBytes: 50000`.',
+    }),
   },
   manual: {
     content: quoted('prose', 'A text for agents.'),
@@ -375,17 +456,18 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       { kind: 'prefix', level: 'replacePrefix' },
       'Adds text to the front of each name.',
       {
+        fix: "Write a text in quotes, for example `{key}: 'my_'`.",
         details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
         block: ": '$1'",
       },
     ),
-    suffix: quoted('affix', 'Adds text to the end of each name.'),
+    suffix: affix('Adds text to the end of each name.'),
   },
   replacePrefix: {
-    remove: quoted('affix', 'Text to remove from the front of each name that begins with it.', {
+    remove: affix('Text to remove from the front of each name that begins with it.', {
       isRequired: true,
     }),
-    add: quoted('affix', 'Text to add to the front of every name, even if nothing was removed.', {
+    add: affix('Text to add to the front of every name, even if nothing was removed.', {
       isRequired: true,
     }),
   },
@@ -411,15 +493,20 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         client_credentials: 'The client itself, with its secret or key. No person is asked.',
       },
       'Who signs in.',
-      { byDefault: 'authorization_code' },
+      {
+        fix: 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).',
+        byDefault: 'authorization_code',
+      },
     ),
-    clientId: quoted('session', 'The id that the authorization server knows this client by.', {
+    clientId: quoted('client', 'The id that the authorization server knows this client by.', {
+      fix: 'Write the id as the authorization server gave it.',
       details: 'Or the https address of a client id metadata document, if the server accepts one.',
     }),
     issuer: text(
-      'session',
+      'client',
       'The issuer of the authorization server. No other server may sign you in.',
       {
+        fix: 'Write the address of the authorization server, for example `issuer: https://auth.example.com`.',
         details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
         byDefault: 'what the server names',
         block: ": '${1:https://}'",
@@ -429,19 +516,28 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     privateKey: secret(
       'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
     ),
-    scopes: texts('scope', 'The scopes to ask for, instead of those that the server names.'),
+    scopes: texts('scope', 'The scopes to ask for, instead of those that the server names.', {
+      fix: 'Write a list, for example `scopes: [read]`.',
+    }),
     redirectPort: key(
       { kind: 'port' },
       'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
-      { byDefault: 'any' },
+      {
+        fix: 'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.',
+        byDefault: 'any',
+      },
     ),
   },
   reference: {
-    prefix: text('scheme', 'The text in front of the value.', { block: ": 'Bearer '" }),
+    prefix: text('scheme', 'The text in front of the value.', {
+      fix: 'Write a text in quotes.',
+      block: ": 'Bearer '",
+    }),
     env: text(
       'variable',
       'The environment variable of the editor whose value is copied when the server starts.',
       {
+        fix: 'Write the name alone, for example `env: HOME`.',
         details:
           'If it is not set, the server does not start. If the value changes, the server counts as changed.',
       },
@@ -450,6 +546,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       'secretName',
       'The name of a secret. You enter its value once; it is stored outside the config files.',
       {
+        fix: 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.',
         details:
           'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       },
@@ -458,17 +555,35 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       'word',
       'A program that prints the value, with its arguments; it runs when the server starts.',
       {
+        fix: "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.",
         details:
           "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
       },
     ),
-    suffix: quoted('affix', 'The text after the value.'),
-    default: quoted('affix', 'The text to use if the variable or the secret has no value.'),
+    suffix: quoted('part', 'The text after the value.', { fix: 'Write a text in quotes.' }),
+    default: quoted('part', 'The text to use if the variable or the secret has no value.', {
+      fix: 'Write a text in quotes.',
+    }),
   },
-};
+} satisfies Readonly<Record<KeyLevel, Level>>;
+
+type Levels = typeof levels;
+
+export type KeyOf<Of extends KeyLevel> = keyof Levels[Of] & string;
+
+/** The value of a key after reading. */
+export type ValueAt<Of extends KeyLevel, Key extends KeyOf<Of>> =
+  Levels[Of][Key] extends KeyDoc<infer Shape> ? ReadOf<Shape> : never;
+
+export const keys: Readonly<Record<KeyLevel, Level>> = levels;
 
 export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
   return Object.hasOwn(keys[level], key) ? keys[level][key] : undefined;
+}
+
+/** @param key as the file names it */
+export function fixOf(doc: KeyDoc | undefined, key: string): string {
+  return doc?.fix?.replaceAll('{key}', key) ?? '';
 }
 
 export function keysOf(level: KeyLevel): readonly string[] {
@@ -508,7 +623,12 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
     httpurl: 'url',
     stateless: 'truely-stateless',
   },
-  tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
+  tools: {
+    allow: 'whitelist',
+    include: 'whitelist',
+    deny: 'blacklist',
+    exclude: 'blacklist',
+  },
 };
 
 export function suggestKey(level: KeyLevel, found: string): string | undefined {

@@ -21,17 +21,29 @@ function mapValues<To>(launch: Launch, change: (value: Value, path: ValuePath) =
   if (launch.transport === 'stdio') {
     const env = changed('env', launch.env);
     const args = launch.args.map((value, index) => change(value, ['args', index]));
-    return { ...launch, args, env };
+    return {
+      ...launch,
+      args,
+      env,
+    };
   }
-  const { oauth, ...rest } = launch;
+  const { oauth } = launch;
   const headers = changed('headers', launch.headers);
   const url = change(launch.url, ['url']);
-  if (!oauth) return { ...rest, url, headers };
   const ofClient = (key: 'clientSecret' | 'privateKey'): To | undefined =>
-    oauth[key] && change(oauth[key], ['oauth', key]);
+    oauth?.[key] && change(oauth[key], ['oauth', key]);
   const clientSecret = ofClient('clientSecret');
   const privateKey = ofClient('privateKey');
-  return { ...rest, url, headers, oauth: { ...oauth, clientSecret, privateKey } };
+  return {
+    ...launch,
+    url,
+    headers,
+    oauth: oauth && {
+      ...oauth,
+      clientSecret,
+      privateKey,
+    },
+  };
 }
 
 interface PlacedValue {
@@ -82,15 +94,28 @@ export function withOutputs(launch: Launch, outputOf: (source: CommandSource) =>
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   const plain = mapValues(launch, plainOf);
   if (plain.transport === 'streamable_http') {
-    return digest({ trulyStateless, ...plain, headers: named(plain.headers) });
+    return digest({
+      trulyStateless,
+      ...plain,
+      headers: named(plain.headers),
+    });
   }
   const { envFile, env, ...rest } = plain;
-  return digest({ trulyStateless, ...rest, env: { ...named(envFile?.values), ...named(env) } });
+  return digest({
+    trulyStateless,
+    ...rest,
+    env: { ...named(envFile?.values), ...named(env) },
+  });
 }
 
 /** Before the program runs, its output is unknown, so the program replaces it. */
 function plainOf(value: Value): unknown {
   if (value.kind === 'literal' || value.source.kind !== 'command') return value.value;
   const { source, prefix, suffix } = value;
-  return { command: source.argv, cwd: source.cwd, prefix, suffix };
+  return {
+    command: source.argv,
+    cwd: source.cwd,
+    prefix,
+    suffix,
+  };
 }

@@ -70,7 +70,7 @@ export interface StdioLaunch<V = Value> {
   readonly command: string;
   readonly args: readonly V[];
   readonly cwd: string;
-  readonly envFile?: EnvFile;
+  readonly envFile?: EnvFile | undefined;
   /** The variables laid over those of the host and of `envFile`, in file order. */
   readonly env: ReadonlyMap<string, V>;
   /** The paths of its programs in the workspace (S1n). Without such a program it is absent. */
@@ -86,7 +86,7 @@ export interface HttpLaunch<V = Value> {
   /** Empty if the entry has none. */
   readonly sessionId: string;
   /** The sign-in. Without it, the server provides everything. */
-  readonly oauth?: OAuthSettings<V>;
+  readonly oauth?: OAuthSettings<V> | undefined;
 }
 
 export interface OAuthSettings<V = Value> {
@@ -117,7 +117,7 @@ export interface NameFilter {
 
 /** What the file says about one tool, in place of what its server says (O1). */
 export interface ToolOverride {
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly arguments: ReadonlyMap<string, ArgumentOverride>;
 }
 
@@ -133,12 +133,16 @@ export type ToolOverrides = ReadonlyMap<string, ToolOverride>;
 
 export type Transform =
   | { readonly kind: 'prefix'; readonly add: string }
-  | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
+  | {
+      readonly kind: 'replacePrefix';
+      readonly remove: string;
+      readonly add: string;
+    }
   | { readonly kind: 'suffix'; readonly add: string };
 
 export interface ResourceSelection extends NameFilter {
-  readonly mimeTypes?: readonly string[];
-  readonly maxBytes?: number;
+  readonly mimeTypes?: readonly string[] | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 export interface PromptSelection {
@@ -172,12 +176,12 @@ export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
   readonly trulyStateless: boolean;
-  readonly start?: StartTime;
-  readonly spare?: 0 | 1;
+  readonly start?: StartTime | undefined;
+  readonly spare?: 0 | 1 | undefined;
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
-  readonly overrides?: ToolOverrides;
+  readonly overrides?: ToolOverrides | undefined;
   readonly prompts: PromptSelection;
   readonly resources: ResourceSelection;
   /** The text for agents about the toolset, after the server's own instructions. */
@@ -208,7 +212,11 @@ interface ServerOfFile {
 }
 
 export type ParsedSource =
-  | { readonly kind: 'refused'; readonly file: string; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: 'refused';
+      readonly file: string;
+      readonly problems: readonly Problem[];
+    }
   | {
       readonly kind: 'accepted';
       readonly file: string;

@@ -44,7 +44,11 @@ export function referenceNotReplaced(
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
       : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
   const written = shortened(reference.written);
-  return problemOf('reference-not-replaced', place, { written, target, fix: instead ?? fix });
+  return problemOf('reference-not-replaced', place, {
+    written,
+    target,
+    fix: instead ?? fix,
+  });
 }
 
 /** The command line names its shell in place of this. */
@@ -60,7 +64,12 @@ export function envUnset(
     similar === undefined
       ? 'name another variable'
       : `change the name to \`${similar}\`, which is set`;
-  const given = { variable: shortened(name), target, other, where: whereVariablesAreSet };
+  const given = {
+    variable: shortened(name),
+    target,
+    other,
+    where: whereVariablesAreSet,
+  };
   return problemOf('env-unset', place, given);
 }
 

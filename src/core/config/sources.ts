@@ -7,7 +7,7 @@ import { isBelow, samePath } from '../base/paths.js';
 import type { Problem } from '../base/problem.js';
 import { startOfFile, type SourceOrigin, type SourceText } from './model.js';
 
-export type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
+type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
 
 export const mindsPath = '.minds/mcp.yaml';
 const mcprcPath = '.mcprc';
@@ -15,12 +15,24 @@ const mcprcPath = '.mcprc';
 /** @param folders of the workspace, in their order, absolute; @param home of the user, absolute. */
 export function sourceFiles(folders: readonly string[], home: string): SourceFile[] {
   const files: SourceFile[] = folders.flatMap((folder): SourceFile[] => [
-    { file: path.join(folder, mindsPath), folder, origin: 'folder' },
-    { file: path.join(folder, mcprcPath), folder, origin: 'mcprc' },
+    {
+      file: path.join(folder, mindsPath),
+      folder,
+      origin: 'folder',
+    },
+    {
+      file: path.join(folder, mcprcPath),
+      folder,
+      origin: 'mcprc',
+    },
   ]);
   const file = userFile(home);
   if (!files.some((other) => samePath(other.file, file)))
-    files.push({ file, folder: home, origin: 'user' });
+    files.push({
+      file,
+      folder: home,
+      origin: 'user',
+    });
   return files;
 }
 

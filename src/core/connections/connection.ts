@@ -82,7 +82,11 @@ export interface Connection extends ServerFacts {
 }
 
 export type ConnectOutcome =
-  | { readonly kind: 'connected'; readonly connection: Connection; readonly listing: ToolListing }
+  | {
+      readonly kind: 'connected';
+      readonly connection: Connection;
+      readonly listing: ToolListing;
+    }
   | { readonly kind: 'failed'; readonly failure: StartFailure }
   | { readonly kind: 'cancelled' };
 

@@ -67,7 +67,7 @@ class SeenLists {
 
   *inOrder(tools: readonly OfferedTool[], recalled: Recalled): Sliced<OfferedTool[]> {
     for (const seen of [seenIn(recalled.tools), recalled.seen, seenIn(tools)])
-      yield* this.note(seen);
+      yield* this.remember(seen);
     const made: OfferedTool[] = [];
     const byName = groupedBy(tools, ({ name }) => name);
     for (let name = this.next.get(''); name !== undefined; name = this.next.get(name)) {
@@ -82,7 +82,7 @@ class SeenLists {
   }
 
   /** A new name comes behind the name that the list has before it. */
-  private *note(seen: Iterable<SeenTool>): Sliced<void> {
+  private *remember(seen: Iterable<SeenTool>): Sliced<void> {
     let before = '';
     for (const [name, form, order] of seen) {
       if (!this.orders.has(form)) {

@@ -37,7 +37,11 @@ const longestName = 256;
 const longestInstructions = 64 * 1024;
 
 export interface ServerFacts {
-  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly serverInfo: {
+    readonly name: string;
+    readonly version: string;
+    readonly title?: string;
+  };
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;

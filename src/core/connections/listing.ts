@@ -9,8 +9,10 @@ import type {
   OfferedResource,
   OfferedTemplate,
   OfferedTool,
+  PromptListing,
+  ResourceListing,
+  ToolListing,
 } from '../tools/catalogue.js';
-import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
 import { asFields, hasFields, isObject, type Fields } from '../base/isObject.js';
@@ -140,15 +142,21 @@ async function listAll<Entry>(
       byMethod.set(method, now);
       return { entries, malformed: withCount(malformed, unnamed) };
     }
-    if (next.length > longestCursor)
-      throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
-    const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`;
-    if (seen.has(next)) throw new ListError(`${method} ${repeated}`);
+    checkCursor(method, next, seen);
     if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
     total += next.length;
     seen.add(next);
     cursor = next;
   }
+}
+
+function checkCursor(method: string, next: string, seen: ReadonlySet<string>): void {
+  if (next.length > longestCursor)
+    throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
+  if (!seen.has(next)) return;
+  const pages = seen.size + 1;
+  const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`;
+  throw new ListError(`${method} ${repeated}`);
 }
 
 function withCount(malformed: readonly Malformed[], unnamed: number): readonly Malformed[] {
@@ -283,7 +291,11 @@ export class OfferLister {
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
     if (!isObject(this.deps.capabilities.tools))
-      return { tools: [], malformed: [], declaresNone: true };
+      return {
+        tools: [],
+        malformed: [],
+        declaresNone: true,
+      };
     const { entries, malformed } = await this.list(
       { ...tools, whatElse: this.deps.whatIsWrongWithTool },
       options,

@@ -96,10 +96,10 @@ export class LiveConnection implements Connection, PeerListener {
   readonly onDidRenewSession = this.sessionRenewed.event;
   /** A listener that subscribes after the death is called too. */
   readonly onDidDie: Event<string> = (listener) => {
-    const { told } = this;
-    if (told === undefined) return this.died.event(listener);
+    const { reported } = this;
+    if (reported === undefined) return this.died.event(listener);
     let wanted = true;
-    queueMicrotask(() => wanted && listener(told));
+    queueMicrotask(() => wanted && listener(reported));
     return { dispose: () => (wanted = false) };
   };
 
@@ -109,7 +109,8 @@ export class LiveConnection implements Connection, PeerListener {
   private state: State = { kind: 'live' };
   /** True if the tools have changed without a listener. The first one learns of it. */
   changedUnheard = false;
-  private told: string | undefined;
+  /** The cause of the death, once `onDidDie` has fired. */
+  private reported: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
   readonly listTools: Connection['listTools'] = (options) => this.lister.listTools(options);
@@ -120,12 +121,11 @@ export class LiveConnection implements Connection, PeerListener {
 
   constructor(private readonly deps: LiveConnectionDeps) {
     const { protocol, transport, clock, share } = deps;
-    ({
-      serverInfo: this.serverInfo,
-      instructions: this.instructions,
-      capabilities: this.capabilities,
-      protocolVersion: this.protocolVersion,
-    } = protocol.facts);
+    const { facts } = protocol;
+    this.serverInfo = facts.serverInfo;
+    this.instructions = facts.instructions;
+    this.capabilities = facts.capabilities;
+    this.protocolVersion = facts.protocolVersion;
     this.pid = transport.pid;
     this.share = share;
     transport.onrenewed = () => {
@@ -183,7 +183,7 @@ export class LiveConnection implements Connection, PeerListener {
    * Has to be called after a start. A server that asked for roots may take the answer in after its
    * first call.
    */
-  begun(): void {
+  learnRoots(): void {
     if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
@@ -218,7 +218,7 @@ export class LiveConnection implements Connection, PeerListener {
     this.state = { kind: 'dead', cause };
     // The open requests fail in this turn, so calls and their callers settle before the next.
     void nextTurn().then(() => {
-      this.told = cause;
+      this.reported = cause;
       this.died.fire(cause);
     });
   }
@@ -312,7 +312,14 @@ export class LiveConnection implements Connection, PeerListener {
     const own = protocol.metaFor?.(client);
     const { token: progressToken } = exchange;
     // Without a copy by `...`, because that costs all who read it (P3).
-    params['_meta'] = meta || own ? { ...meta, ...own, progressToken } : { progressToken };
+    params['_meta'] =
+      meta || own
+        ? {
+            ...meta,
+            ...own,
+            progressToken,
+          }
+        : { progressToken };
     try {
       const given = await protocol.call(exchange, method, params);
       const outcome = read(given);
@@ -332,7 +339,12 @@ export class LiveConnection implements Connection, PeerListener {
     const { code, data } = asFields(error);
     if (data instanceof TransportFailure) return failureOutcome(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
-    return { kind: 'error', code, message: messageOf(error), ...(data !== undefined && { data }) };
+    return {
+      kind: 'error',
+      code,
+      message: messageOf(error),
+      ...(data !== undefined && { data }),
+    };
   }
 
   private lost(error?: unknown): Failure {

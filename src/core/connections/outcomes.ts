@@ -23,7 +23,11 @@ export function failureOutcome(
     gatewayStatus
   )
     return { kind: 'lost', cause: failure.message };
-  return { kind: 'error', code: errorCodes.server, message: failure.message };
+  return {
+    kind: 'error',
+    code: errorCodes.server,
+    message: failure.message,
+  };
 }
 
 const tooDeep = wrong(`with a result that is nested more than ${deepestValue} levels deep`);
@@ -98,7 +102,11 @@ function readParts(given: Fields, note: Note | undefined): Fields {
 }
 
 function wrong(answer: string): ServerOutcome<never> {
-  return { kind: 'error', code: errorCodes.internal, message: `The server answered ${answer}.` };
+  return {
+    kind: 'error',
+    code: errorCodes.internal,
+    message: `The server answered ${answer}.`,
+  };
 }
 
 /** This many characters of a progress message are passed on: one line in a view (S2). */

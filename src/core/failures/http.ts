@@ -5,8 +5,12 @@ import type { Value, HttpLaunch } from '../config/model.js';
 import { shortened } from '../protocol/inBrief.js';
 import { adviceIn, type Advice } from './likelyCause.js';
 import { failed, type StartFailure } from './startFailure.js';
-import { describeReason } from './transportFailure.js';
-import type { ProxyOnTheWay, RedirectRemedy, TransportFailureReason } from './transportFailure.js';
+import {
+  describeReason,
+  type ProxyOnTheWay,
+  type RedirectRemedy,
+  type TransportFailureReason,
+} from './transportFailure.js';
 
 interface Explanation {
   readonly code?: ProblemCode;
@@ -115,22 +119,32 @@ function notMcp(reason: NotMcp): Explanation {
   const cause = /html/.test(reason.contentType)
     ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
     : 'The address is not an MCP endpoint.';
-  return { code, path, advice: `${cause} → Correct url; MCP endpoints often end in /mcp or /sse.` };
+  return {
+    code,
+    path,
+    advice: `${cause} → Correct url; MCP endpoints often end in /mcp or /sse.`,
+  };
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
-function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
+function wrapping(answer: NotMcp): string | undefined {
+  const { contentType, body, fault } = answer;
   if (fault === 'compression')
     return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:event|id|retry|data):/.test(body) && /(?:^| )data: ?[[{]/.test(body);
   if (isEvents)
     return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
-  // Inside a text of JSON, its quotes are escaped.
-  const hasVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/.test(body);
-  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)\\*"\s*:/.test(body);
-  if (/^"\s*\{/.test(body) && hasVersion)
+  if (/^"\s*\{/.test(body) && jsonRpcVersion.test(body))
     return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
-  if (!/^[[{]/.test(body)) return undefined;
+  return /^[[{]/.test(body) ? faultOfJson(answer) : undefined;
+}
+
+/** Inside a text of JSON, its quotes are escaped. */
+const jsonRpcVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/;
+
+function faultOfJson({ contentType, body, fault }: NotMcp): string | undefined {
+  const hasVersion = jsonRpcVersion.test(body);
+  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)\\*"\s*:/.test(body);
   if (fault === 'utf16') return 'The answer is JSON in UTF-16, but MCP needs UTF-8.';
   if (hasVersion && contentType === 'text/event-stream')
     return 'The answer is JSON-RPC, but its Content-Type says that it is an event stream.';
@@ -159,7 +173,11 @@ function redirected(url: string, remedy: RedirectRemedy | undefined): Explanatio
   const cause = isEncrypted
     ? 'The server wants an encrypted connection.'
     : 'The address differs by a slash at the end from the one of the server.';
-  return { path, advice: `${cause} → Write ${remedy.url} as url.`, instead: remedy.url };
+  return {
+    path,
+    advice: `${cause} → Write ${remedy.url} as url.`,
+    instead: remedy.url,
+  };
 }
 
 const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'moved', Advice>> = {
@@ -179,7 +197,11 @@ function unreadable(code: string): Explanation {
   if (code.startsWith('HPE_')) {
     const cause =
       'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
-    return { code: 'http-unreachable', path, advice: `${cause} → Check scheme and port in url.` };
+    return {
+      code: 'http-unreachable',
+      path,
+      advice: `${cause} → Check scheme and port in url.`,
+    };
   }
   const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
   return {
@@ -252,7 +274,11 @@ function notExpanded({ headers }: HttpLaunch): Explanation | undefined {
     const cause = `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`;
     const example = `${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }`;
     const advice: Advice = `${cause} → Write a reference, e.g. ${example}.`;
-    return { code: 'http-unauthorized', path: ['headers', name], advice };
+    return {
+      code: 'http-unauthorized',
+      path: ['headers', name],
+      advice,
+    };
   }
   return undefined;
 }
@@ -273,7 +299,11 @@ function unauthorized({ headers }: HttpLaunch): Explanation {
     credentials.length === 0
       ? "The server requires credentials, and none are configured. → Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }."
       : `The credentials in the headers (${sent}) are wrong or have expired. → ${renewal(credentials)}`;
-  return { code: 'http-unauthorized', path: ['headers'], advice };
+  return {
+    code: 'http-unauthorized',
+    path: ['headers'],
+    advice,
+  };
 }
 
 const proxyFails: Explanation = {
@@ -312,15 +342,28 @@ const statuses: Readonly<Record<number, Explanation>> = {
 function unreachable(code: string): Explanation {
   const tls =
     tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
-  if (tls) return { code: 'http-tls', path, advice: tls };
+  if (tls)
+    return {
+      code: 'http-tls',
+      path,
+      advice: tls,
+    };
   if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
     const advice: Advice =
       'A header has a character that HTTP does not allow, e.g. a line break. → Correct the header, or the variable that it is copied from.';
-    return { code: 'http-unreachable', path: ['headers'], advice };
+    return {
+      code: 'http-unreachable',
+      path: ['headers'],
+      advice,
+    };
   }
   const other =
     'The server is not running, or the network does not reach it. → Check url, network and proxy settings.';
-  return { code: 'http-unreachable', path, advice: networkCauses[code] ?? other };
+  return {
+    code: 'http-unreachable',
+    path,
+    advice: networkCauses[code] ?? other,
+  };
 }
 
 const selfSigned: Advice =

@@ -34,7 +34,11 @@ export type FailedOpening =
       readonly error?: RpcError;
     }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
-  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  | {
+      readonly kind: 'refused';
+      readonly code: number;
+      readonly message: string;
+    }
   /**
    * The transport has ended, or knows why the message got no answer. `to` names it, unless it is
    * `initialize`.
@@ -62,7 +66,11 @@ export async function startFailure(
   const withClue = (failure: StartFailure, error: string): StartFailure => {
     const clue = failures.clue?.(error);
     return clue
-      ? { ...failure, message: `${failure.message} ${clue.cause}`, fix: clue.fix }
+      ? {
+          ...failure,
+          message: `${failure.message} ${clue.cause}`,
+          fix: clue.fix,
+        }
       : failure;
   };
   switch (opening.kind) {

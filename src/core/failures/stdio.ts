@@ -228,7 +228,12 @@ function ofProgram(
   const { launch, remains } = facts;
   const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
   const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
-  return { code, message, fix, path: [] };
+  return {
+    code,
+    message,
+    fix,
+    path: [],
+  };
 }
 
 export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {

@@ -13,7 +13,11 @@ type Reason =
    * Delivered, so the server may have acted on it; the answer broke off or never began. `code` is
    * Node's.
    */
-  | { readonly kind: 'broken'; readonly detail: string; readonly code?: string }
+  | {
+      readonly kind: 'broken';
+      readonly detail: string;
+      readonly code?: string;
+    }
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -25,9 +29,13 @@ type Reason =
       readonly contentType: string;
       readonly body: string;
       readonly isLegacyStream?: true;
-      readonly fault?: AnswerFault;
+      readonly fault?: AnswerFault | undefined;
     }
-  | { readonly kind: 'redirect'; readonly detail: string; readonly remedy?: RedirectRemedy }
+  | {
+      readonly kind: 'redirect';
+      readonly detail: string;
+      readonly remedy?: RedirectRemedy;
+    }
   | { readonly kind: 'tooLarge'; readonly limit: number }
   /** The server forgot the session and gave no new one. */
   | { readonly kind: 'sessionLost'; readonly detail: string }
@@ -35,7 +43,11 @@ type Reason =
    * The request was refused until a person signs in (X7). `fix`: signing in again would be refused
    * again.
    */
-  | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
+  | {
+      readonly kind: 'signIn';
+      readonly why: string;
+      readonly fix?: string;
+    }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string }
   | { readonly kind: 'closed'; readonly wasDelivered: boolean };
@@ -87,7 +99,11 @@ export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPC
   return {
     jsonrpc: '2.0',
     id,
-    error: { code: errorCodes.server, message: failure.message, data: failure },
+    error: {
+      code: errorCodes.server,
+      message: failure.message,
+      data: failure,
+    },
   };
 }
 

@@ -9,7 +9,11 @@ import { unlessThrown } from '../base/unlessThrown.js';
 
 export function watchFolderOf(file: string, onChange: () => void): Disposable {
   let armed:
-    | { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher }
+    | {
+        readonly folder: string;
+        readonly inode: number;
+        readonly watcher: FSWatcher;
+      }
     | undefined;
   const disarm = (): void => {
     armed?.watcher.close();

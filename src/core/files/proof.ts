@@ -52,7 +52,13 @@ export async function answerAt(
   path: string,
   { clock, longest, headers = {} }: Asking,
 ): Promise<string> {
-  const request = get({ host: '127.0.0.1', port, path, agent: false, headers });
+  const request = get({
+    host: '127.0.0.1',
+    port,
+    path,
+    agent: false,
+    headers,
+  });
   // An error after the response has no other listener.
   request.on('error', () => undefined);
   const limit = clock.after(answerLimitMs, () => request.destroy(new Error('It did not answer.')));

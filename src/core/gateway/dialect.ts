@@ -13,8 +13,9 @@ import {
   withoutTasks,
   modernVersion,
   protocolVersions,
+  type ProtocolVersion,
+  type SpokenVersion,
 } from '../protocol/versions.js';
-import type { ProtocolVersion, SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
@@ -97,7 +98,11 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
     : (rest.content.map((part) => contentPart(version, part)) as CallToolResult['content']);
   if (structuredContent === undefined) return { ...rest, content };
   if (isObjectAtMost && isAtLeast(version, '2025-06-18'))
-    return { ...rest, content, structuredContent };
+    return {
+      ...rest,
+      content,
+      structuredContent,
+    };
   const isTold = content.some(({ type }) => type === 'text');
   return {
     ...rest,
@@ -120,7 +125,11 @@ export const notToBeKept = { ttlMs: 0, cacheScope: 'private' } as const;
 export function otherResult(version: SpokenVersion, result: Fields, isForOne: boolean): Fields {
   if (version === modernVersion) {
     const hints = 'contents' in result ? (isForOne ? notToBeKept : hintsOf(result)) : {};
-    return { ...result, ...hints, resultType: 'complete' };
+    return {
+      ...result,
+      ...hints,
+      resultType: 'complete',
+    };
   }
   const known =
     'ttlMs' in result || 'cacheScope' in result ? without(result, 'ttlMs', 'cacheScope') : result;
@@ -171,11 +180,19 @@ function contentPart(version: SpokenVersion, part: unknown): unknown {
   const { type, data, mimeType } = rest;
   if (type === 'resource_link') return { ...text(linkText(rest)), ...marked };
   if (type === 'resource')
-    return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
+    return {
+      ...rest,
+      resource: resourceContents(version, rest['resource']),
+      ...marked,
+    };
   if (type !== 'audio' || isAtLeast(version, '2025-03-26')) return { ...rest, ...marked };
   return {
     type: 'resource',
-    resource: { uri: 'mcp-toolsets://content/audio', mimeType, blob: data },
+    resource: {
+      uri: 'mcp-toolsets://content/audio',
+      mimeType,
+      blob: data,
+    },
     ...marked,
   };
 }

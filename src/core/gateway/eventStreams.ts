@@ -27,8 +27,8 @@ export interface Reply extends MessageStream {
    * `status`.
    */
   settle(answer: string | undefined, status?: number): void;
-  /** A later POST may bring another progress token. */
-  progressToken?(): unknown;
+  /** Returns the progress token of the present POST. @param first of the first POST */
+  progressToken(first: unknown): unknown;
 }
 
 const comment = ': keep-alive\n\n';
@@ -160,6 +160,10 @@ export class PostReply implements Reply {
     if (this.response.writableLength < mostUnread) this.send(message);
   }
 
+  progressToken(first: unknown): unknown {
+    return first;
+  }
+
   settle(answer: string | undefined, status = 200): void {
     this.unsettled -= 1;
     if (this.unsettled > 0) {
@@ -182,7 +186,11 @@ export class PostReply implements Reply {
     // Written out, because a copy by `...` takes longer than everything else here (P3).
     const { 'content-type': type, 'cache-control': cache } = eventHeaders;
     const headers: OutgoingHttpHeaders = isEvents
-      ? { 'content-type': type, 'cache-control': cache, 'content-length': length }
+      ? {
+          'content-type': type,
+          'cache-control': cache,
+          'content-length': length,
+        }
       : { 'content-type': 'application/json', 'content-length': length };
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }

@@ -45,7 +45,11 @@ export class EnvFiles implements Disposable {
   private follow(file: string, within: string | undefined, reading: EnvFileReading): Followed {
     const asText = (one: EnvFileReading): string => JSON.stringify(one);
     const disk = { ...realDisk, read: () => Promise.resolve(asText(readEnvFile(file, within))) };
-    const watched = watchFile(file, { clock: this.clock, pollMs, disk });
+    const watched = watchFile(file, {
+      clock: this.clock,
+      pollMs,
+      disk,
+    });
     const followed = { reading, dispose: () => watched.dispose() };
     watched.onDidChange((content) => {
       if (content.kind !== 'text' || content.text !== asText(followed.reading)) this.onChange();

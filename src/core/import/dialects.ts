@@ -9,7 +9,11 @@ import type { Syntax } from '../config/foreignReferences.js';
 
 export type Table = Fields;
 
-type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | 'call' }>;
+type TimeLimit = Readonly<{
+  key: string;
+  unitMs: 1 | 1000;
+  limits: 'connect' | 'call';
+}>;
 
 export interface Dialect {
   readonly program: string;
@@ -58,7 +62,13 @@ function row(program: string, files: readonly string[], more: Partial<Dialect> =
     hasSettings: false,
     beside: [],
   };
-  return { program, files, at: ['mcpServers', 'servers'], ...usual, ...more };
+  return {
+    program,
+    files,
+    at: ['mcpServers', 'servers'],
+    ...usual,
+    ...more,
+  };
 }
 
 const ofTools = [

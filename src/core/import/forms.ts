@@ -9,7 +9,7 @@ import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } f
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
 
-type RawServer = Readonly<{ id: string; raw: Table }>;
+export type RawServer = Readonly<{ id: string; raw: Table }>;
 
 /** `isKnown` is false if the file has nothing like servers. */
 export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders) {
@@ -180,7 +180,11 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
 function inputOf({ description, password, default: given }: Table): Input {
   const isPassword = password === true;
   const byDefault = typeof given === 'string' && !isPassword ? given : undefined;
-  return { description: typeof description === 'string' ? description : '', isPassword, byDefault };
+  return {
+    description: typeof description === 'string' ? description : '',
+    isPassword,
+    byDefault,
+  };
 }
 
 /** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
@@ -224,7 +228,11 @@ function withTools(
     if (disabledPatterns.length === 0) return { id, raw };
     return {
       id,
-      raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) },
+      raw: {
+        ...raw,
+        disabledPatterns,
+        ...(enabledPatterns.length > 0 && { enabledPatterns }),
+      },
     };
   });
 }

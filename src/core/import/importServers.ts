@@ -8,13 +8,25 @@ import { clipped } from '../base/text.js';
 import { plainEntry } from '../config/edit/addServers.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
-import { dialects, formatOfContent, formatOfPath, unknownProgram } from './dialects.js';
-import type { Dialect, ImportFormat } from './dialects.js';
-import { serversIn } from './forms.js';
-import type { Import, ImportedEntry, ImportedServer, ImportFolders } from './imported.js';
+import {
+  dialects,
+  formatOfContent,
+  formatOfPath,
+  unknownProgram,
+  type Dialect,
+  type ImportFormat,
+} from './dialects.js';
+import { serversIn, type RawServer } from './forms.js';
+import type {
+  Import,
+  ImportedEntry,
+  ImportedServer,
+  ImportFolders,
+  ImportNote,
+} from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';
 import { Translator } from './translate.js';
-import { Variables, type Held } from './values.js';
+import { Variables, type Held, type TranslationContext } from './values.js';
 
 export interface ImportRequest {
   readonly text: string;
@@ -40,69 +52,25 @@ export function importServers(request: ImportRequest): Import {
 }
 
 function importWith(request: ImportRequest, variables: Variables): Import {
-  const {
-    text,
-    file,
-    format: given,
-    existing = new Map<string, unknown>(),
-    held,
-    folders,
-  } = request;
-  const named = given ?? formatOfPath(file);
-  const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
-  const reading = readSource(text, form ?? 'json');
-  if (typeof reading === 'string') {
-    const isUnknown = named === undefined && form === undefined;
-    return isUnknown ? unknownFile(`${reading}, and`) : { kind: 'unreadable', reason: reading };
-  }
-  const format = named ?? formatOfContent(reading.root);
-  const row: Dialect = format === undefined ? unknownProgram : dialects[format];
-  const { servers: written, inputs, isKnown, notes } = serversIn(reading.root, row, folders);
-  if (format === undefined && !isKnown) return unknownFile('');
-  const dialect =
-    inputs.size > 0 ? { ...row, references: [...row.references, '${input:ID}' as const] } : row;
-  for (const key of reading.twice.toReversed()) {
-    notes.unshift({
-      kind: 'changed',
-      message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.`,
-    });
-  }
-  const servers: ImportedServer[] = [];
+  const found = findServers(request);
+  if (found.kind === 'unreadable') return found;
+  const { dialect, inputs, written, notes } = found;
+  const { existing = none, folders } = request;
   const context = { dialect, inputs, folders, variables };
-  const ids = new Set(existing.keys());
-  for (const { id: name, raw } of written) {
-    const skip = (why: string): void =>
-      void notes.push({ kind: 'skipped', message: `\`${name}\`: ${why}.` });
-    if (leadsBackHere(raw)) {
-      skip('it leads to a toolset of MCP Toolsets itself');
-      continue;
-    }
-    const trial = new Variables(held);
-    const id = idsFor(name, ids).free;
-    const wanted = new Translator(id, raw, { ...context, variables: trial }).translate();
-    const there = idsFor(name, existing).held.find(
-      (id) => wanted && isSame(existing.get(id), wanted, trial),
-    );
-    if (there !== undefined) {
-      skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
-      continue;
-    }
-    const translator = new Translator(id, raw, context);
-    const entry = translator.translate();
-    if (entry) {
-      ids.add(id);
-      const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
-      const message = `it was \`${clipped(name, 64)}\`${existing.has(name) ? ', which the file has already.' : rule}`;
-      if (id !== name) notes.push({ kind: 'changed', server: id, message });
-      servers.push({ id, written: name, entry });
-    }
-    for (const note of translator.notes) notes.push(note);
+  const importing = {
+    request,
+    context,
+    ids: new Set(existing.keys()),
+  };
+  const servers: ImportedServer[] = [];
+  for (const one of written) {
+    const imported = importOne(one, importing);
+    if (imported.server) servers.push(imported.server);
+    for (const note of imported.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
-    notes.push({
-      kind: 'skipped',
-      message: `The file has no servers in the form of ${dialect.program}.`,
-    });
+    const message = `The file has no servers in the form of ${dialect.program}.`;
+    notes.push({ kind: 'skipped', message });
   }
   // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
@@ -110,7 +78,95 @@ function importWith(request: ImportRequest, variables: Variables): Import {
   const secrets = [...variables.secrets].filter(([secret]) =>
     used.includes(`"secret":"${secret}"`),
   );
-  return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
+  return {
+    kind: 'imported',
+    servers,
+    notes: shown,
+    secrets: new Map(secrets),
+  };
+}
+
+const none: ReadonlyMap<string, unknown> = new Map();
+
+function findServers({ text, file, format: given, folders }: ImportRequest) {
+  const named = given ?? formatOfPath(file);
+  const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
+  const reading = readSource(text, form ?? 'json');
+  if (typeof reading === 'string') {
+    const isUnknown = named === undefined && form === undefined;
+    return isUnknown ? unknownFile(`${reading}, and`) : unreadable(reading);
+  }
+  const format = named ?? formatOfContent(reading.root);
+  const row: Dialect = format === undefined ? unknownProgram : dialects[format];
+  const { servers: written, inputs, isKnown, notes } = serversIn(reading.root, row, folders);
+  if (format === undefined && !isKnown) return unknownFile('');
+  const twice = reading.twice.map((key): ImportNote => {
+    const message = `\`${clipped(key, 100)}\` is written twice, and the last one is used.`;
+    return { kind: 'changed', message };
+  });
+  const references = [...row.references, '${input:ID}' as const];
+  const dialect = inputs.size > 0 ? { ...row, references } : row;
+  const kind = 'found' as const;
+  return {
+    kind,
+    written,
+    inputs,
+    dialect,
+    notes: [...twice, ...notes],
+  };
+}
+
+interface Importing {
+  readonly request: ImportRequest;
+  readonly context: TranslationContext;
+  /** The ids of the config file and of the servers so far. */
+  readonly ids: Set<string>;
+}
+
+interface ImportedOne {
+  readonly server?: ImportedServer;
+  readonly notes: readonly ImportNote[];
+}
+
+function importOne({ id: name, raw }: RawServer, importing: Importing): ImportedOne {
+  const { request, context, ids } = importing;
+  const skipped = (why: string): ImportedOne => ({
+    notes: [{ kind: 'skipped', message: `\`${name}\`: ${why}.` }],
+  });
+  if (leadsBackHere(raw)) return skipped('it leads to a toolset of MCP Toolsets itself');
+  const id = idsFor(name, ids).free;
+  const { existing = none, held } = request;
+  const trial = new Variables(held);
+  const wanted = new Translator(id, raw, { ...context, variables: trial }).translate();
+  const isThere = (one: string): boolean => !!wanted && isSame(existing.get(one), wanted, trial);
+  const there = idsFor(name, existing).held.find(isThere);
+  if (there !== undefined)
+    return skipped(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
+  const translator = new Translator(id, raw, context);
+  const entry = translator.translate();
+  const { notes } = translator;
+  if (!entry) return { notes };
+  ids.add(id);
+  const server = {
+    id,
+    written: name,
+    entry,
+  };
+  if (id === name) return { server, notes };
+  const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
+  const why = existing.has(name) ? ', which the file has already.' : rule;
+  const message = `it was \`${clipped(name, 64)}\`${why}`;
+  return {
+    server,
+    notes: [
+      {
+        kind: 'changed',
+        server: id,
+        message,
+      },
+      ...notes,
+    ],
+  };
 }
 
 /**
@@ -131,14 +187,22 @@ function isSame(existing: unknown, entry: ImportedEntry, { referred }: Variables
 }
 
 function formOf(file: string): SourceForm | undefined {
-  const forms = { json: /\.jsonc?$/i, toml: /\.toml$/i, yaml: /\.ya?ml$/i };
+  const forms = {
+    json: /\.jsonc?$/i,
+    toml: /\.toml$/i,
+    yaml: /\.ya?ml$/i,
+  };
   return (['json', 'toml', 'yaml'] as const).find((form) => forms[form].test(file));
 }
 
-function unknownFile(before: string): Import {
+function unreadable(reason: string) {
+  return { kind: 'unreadable', reason } as const;
+}
+
+function unknownFile(before: string) {
   const programs = Object.values<Dialect>(dialects).map(({ program }) => program);
   const reason = `${before} it is not clear which program it belongs to. Files of ${programs.slice(0, -1).join(', ')} and ${programs.at(-1)} are read; \`--format\` names one of them`;
-  return { kind: 'unreadable', reason: reason.trim() };
+  return unreadable(reason.trim());
 }
 
 /**
@@ -152,7 +216,12 @@ export function withSecretsApart(
   held: Held,
 ) {
   const variables = new Variables(held);
-  const context = { dialect: dialects['mcprc'], inputs: new Map(), folders, variables };
+  const context = {
+    dialect: dialects['mcprc'],
+    inputs: new Map(),
+    folders,
+    variables,
+  };
   const made = new Translator(id, entry, context).translate();
   return made && { entry: made, secrets: variables.secrets };
 }

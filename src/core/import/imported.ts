@@ -9,7 +9,11 @@ export type ImportedValue =
       readonly suffix?: string;
       readonly default?: string;
     }
-  | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
+  | {
+      readonly prefix?: string;
+      readonly secret: string;
+      readonly suffix?: string;
+    };
 
 export type ImportedTable = Readonly<Record<string, ImportedValue>>;
 
@@ -27,7 +31,11 @@ export type ImportedEntry = {
   timeouts?: Readonly<Record<string, string>>;
 };
 
-export type ImportedServer = Readonly<{ id: string; written: string; entry: ImportedEntry }>;
+export type ImportedServer = Readonly<{
+  id: string;
+  written: string;
+  entry: ImportedEntry;
+}>;
 
 /**
  * `set` is for the person to do, `changed` is written otherwise, `lost` has no counterpart. None
@@ -54,6 +62,11 @@ export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: 
 export type Plan<Beside> =
   | { readonly kind: 'impossible'; readonly reason: string }
   | (Beside &
-      Readonly<{ kind: 'planned'; edits: readonly TextEdit[]; after: string; report: string }>);
+      Readonly<{
+        kind: 'planned';
+        edits: readonly TextEdit[];
+        after: string;
+        report: string;
+      }>);
 
 export type ImportFolders = Readonly<Record<'folder' | 'home', string>>;

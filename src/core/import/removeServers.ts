@@ -18,7 +18,12 @@ export function planRemoval(text: string, names: readonly string[]) {
     const found = propertiesIn(after).find((property) =>
       wanted.has(nameOf(property).toLowerCase()),
     );
-    if (!found) return { names: removed, edits: difference(text, after), after };
+    if (!found)
+      return {
+        names: removed,
+        edits: difference(text, after),
+        after,
+      };
     removed.push(nameOf(found));
     after = without(after, found);
   }

@@ -88,7 +88,11 @@ export class Translator {
       const { title, sensitive } = asFields(about);
       return [
         name,
-        { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined },
+        {
+          description: textOf(title) ?? '',
+          isPassword: sensitive !== false,
+          byDefault: undefined,
+        },
       ];
     });
   }
@@ -321,7 +325,11 @@ export class Translator {
   }
 
   private note(kind: ImportNote['kind'], message: string): undefined {
-    this.notes.push({ kind, server: this.id, message });
+    this.notes.push({
+      kind,
+      server: this.id,
+      message,
+    });
     return undefined;
   }
 }
@@ -348,7 +356,11 @@ const denyKeys = [
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
 const permissionsOfModes = new Map<unknown, string>(
-  Object.entries({ approve: 'allow', auto: 'allow', prompt: 'ask' }),
+  Object.entries({
+    approve: 'allow',
+    auto: 'allow',
+    prompt: 'ask',
+  }),
 );
 
 /**

@@ -12,8 +12,9 @@ import {
   everySyntax,
   foreignReference,
   piecesOf,
+  type Piece,
+  type Syntax,
 } from '../config/foreignReferences.js';
-import type { Piece, Syntax } from '../config/foreignReferences.js';
 
 /**
  * Returns the value of a used name, empty if unknown; undefined if free. The environment counts
@@ -219,7 +220,11 @@ export class Values {
       slot.secrets(prefix).length === 0 &&
       slot.secrets(suffix).length === 0
     ) {
-      const place = { ...slot, prefix, suffix };
+      const place = {
+        ...slot,
+        prefix,
+        suffix,
+      };
       if (only.kind === 'variable') return this.variable(only.name, only.fallback, place);
       if (only.kind === 'input') return this.input(only.id, place);
       if (only.kind === 'secret') return this.secret(only.name, place);
@@ -318,7 +323,11 @@ export class Values {
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
     this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
-    return reference('secret', name, { ...slot, prefix, suffix: text.slice(secret.end) });
+    return reference('secret', name, {
+      ...slot,
+      prefix,
+      suffix: text.slice(secret.end),
+    });
   }
 
   /**

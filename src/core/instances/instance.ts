@@ -27,9 +27,16 @@ export type InstanceUse =
   /** It becomes the lease of the next conversation (P9). */
   | { readonly kind: 'spare' }
   | { readonly kind: 'shared' }
-  | { readonly kind: 'leased'; readonly conversation: string; readonly since: number }
+  | {
+      readonly kind: 'leased';
+      readonly conversation: string;
+      readonly since: number;
+    }
   /** It takes no new calls and ends with its last call (R4). */
   | { readonly kind: 'draining' };
+
+/** `died`: its connection ended first. */
+export type EndOfInstance = 'ended' | 'died';
 
 interface InstanceDeps {
   readonly clock: Clock;
@@ -40,13 +47,17 @@ interface InstanceDeps {
   readonly idleLimit: () => number;
   readonly onRest: () => void;
   readonly onOfferChanged: (offer: OfferKind) => void;
-  /** Called when it begins to end. @param isDeath true if its connection ended first */
-  readonly onEnd: (reason: string, isDeath: boolean) => void;
+  /** Called when it begins to end. */
+  readonly onEnd: (reason: string, how: EndOfInstance) => void;
 }
 
 type State =
   | { readonly kind: 'live' }
-  | { readonly kind: 'ended'; readonly reason: string; readonly closed: Promise<void> };
+  | {
+      readonly kind: 'ended';
+      readonly reason: string;
+      readonly closed: Promise<void>;
+    };
 
 /** The limit of requests without a caller, in milliseconds. */
 const asideLimitMs = 10_000;
@@ -83,7 +94,7 @@ export class Instance implements SlotHolder {
   ) {
     this.startedAt = deps.clock.now();
     this.listeners = [
-      connection.onDidDie((cause) => void this.end(cause, true)),
+      connection.onDidDie((cause) => void this.finish(cause, 'died')),
       connection.onDidChangeOffer(deps.onOfferChanged),
       connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       connection.onDidUpdateTask((params) => void this.updateTask(params)),
@@ -115,8 +126,10 @@ export class Instance implements SlotHolder {
   get waitsSince(): number | undefined {
     if (this.state.kind !== 'live' || this.tasks.size > 0) return undefined;
     let since = -Infinity;
-    for (const client of this.inFlight.values())
-      since = Math.max(since, client?.waitsSince ?? Infinity);
+    for (const client of this.inFlight.values()) {
+      const state = client?.state;
+      since = Math.max(since, state?.kind === 'waiting' ? state.since : Infinity);
+    }
     return Number.isFinite(since) ? since : undefined;
   }
 
@@ -136,7 +149,7 @@ export class Instance implements SlotHolder {
     return this.callsInFlight > 0 || this.hasTasks;
   }
 
-  letGo(task: string): void {
+  endTask(task: string): void {
     if (this.tasks.delete(task)) this.rest();
   }
 
@@ -211,9 +224,9 @@ export class Instance implements SlotHolder {
     if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
-    if (!task) for (const client of watching) client.end?.();
+    if (!task) for (const client of watching) client.end();
     void this.requestAside(unwatchTask, { taskId });
-    this.letGo(taskId);
+    this.endTask(taskId);
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */
@@ -306,15 +319,23 @@ export class Instance implements SlotHolder {
    * May be called again. @param reason completes "the server … ended because" for the calls in
    * flight
    */
-  end(reason: string, isDeath = false): Promise<void> {
+  end(reason: string): Promise<void> {
+    return this.finish(reason, 'ended');
+  }
+
+  private finish(reason: string, how: EndOfInstance): Promise<void> {
     if (this.state.kind !== 'live') return this.state.closed;
     for (const listener of this.listeners) listener.dispose();
     for (const taskId of this.watched.uris())
-      for (const client of this.watched.take(taskId)) client.end?.();
+      for (const client of this.watched.take(taskId)) client.end();
     this.idleTimer?.dispose();
     const closed = this.connection.close();
-    this.state = { kind: 'ended', reason, closed };
-    this.deps.onEnd(reason, isDeath);
+    this.state = {
+      kind: 'ended',
+      reason,
+      closed,
+    };
+    this.deps.onEnd(reason, how);
     this.announceEnded();
     return closed;
   }

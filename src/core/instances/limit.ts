@@ -64,14 +64,15 @@ export class LimitedConnector {
     return outcome;
   }
 
-  hold(connection: Connection, holder: SlotHolder): void {
+  /** Gives the slot of a start to its instance. */
+  setHolder(connection: Connection, holder: SlotHolder): void {
     const slot = this.slotOf.get(connection);
     if (!slot) return;
     slot.holder = holder;
     this.changes.fire();
   }
 
-  noteIdle(): void {
+  announceIdle(): void {
     this.changes.fire();
   }
 
@@ -120,7 +121,15 @@ export class LimitedConnector {
       const message = `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`;
       const fix =
         'Restart the server; if it happens again, report it with the log of MCP Toolsets.';
-      return { kind: 'failed', failure: { code: 'server-protocol', message, fix, path: [] } };
+      return {
+        kind: 'failed',
+        failure: {
+          code: 'server-protocol',
+          message,
+          fix,
+          path: [],
+        },
+      };
     }
   }
 }
@@ -141,5 +150,10 @@ function full(most: number): StartFailure {
   const message = `did not start: the limit of ${most} instances is reached, and none of them is idle.`;
   const fix =
     'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.';
-  return { code: 'too-many-instances', message, fix, path: [] };
+  return {
+    code: 'too-many-instances',
+    message,
+    fix,
+    path: [],
+  };
 }

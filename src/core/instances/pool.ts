@@ -7,7 +7,7 @@ import { orAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
-import { Instance } from './instance.js';
+import { Instance, type EndOfInstance } from './instance.js';
 import type { NotStarted } from './limit.js';
 import type {
   OtherOutcome,
@@ -79,16 +79,24 @@ export class InstancePool {
 
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
-    this.give(instance, { kind: this.isShared ? 'shared' : 'warm' });
+    this.assign(instance, { kind: this.isShared ? 'shared' : 'warm' });
     // Calls with a wait for the tools go out within this turn.
-    inNextTurn(() => this.letMakeRoom(instance));
+    inNextTurn(() => this.allowEviction(instance));
     return instance;
   }
 
   call(
     conversation: string,
     call: ToolCall,
-    { original, published, asTask }: { original: string; published: string; asTask: boolean },
+    {
+      original,
+      published,
+      asTask,
+    }: {
+      original: string;
+      published: string;
+      asTask: boolean;
+    },
   ): Promise<ToolOutcome | PoolFailure> {
     // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
@@ -111,10 +119,16 @@ export class InstancePool {
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
       if (taskIn(outcome.result) !== undefined) return outcome;
-      const news = this.isShared ? this.deps.conversations.givesUp(conversation) : instance.news;
+      const news = this.isShared
+        ? this.deps.conversations.newsOfSharing(conversation)
+        : instance.news;
       instance.news = undefined;
       if (!news) return outcome;
-      return { ...outcome, news, ...(launch.transport === 'stdio' && { folder: launch.cwd }) };
+      return {
+        ...outcome,
+        news,
+        ...(launch.transport === 'stdio' && { folder: launch.cwd }),
+      };
     });
   }
 
@@ -122,7 +136,11 @@ export class InstancePool {
   request(conversation: string, request: OtherRequest): Promise<OtherOutcome | PoolFailure> {
     // A request to any instance does not come from its holder.
     const { client } = request.instance === 'any' ? {} : request;
-    const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
+    const timed = {
+      ...request,
+      client,
+      timeouts: this.deps.definition().timeouts,
+    };
     const send = (): Promise<OtherOutcome | PoolFailure> =>
       this.use(conversation, request, (instance) => {
         request.recording?.onSend(instance.id, request.params);
@@ -198,6 +216,15 @@ export class InstancePool {
     await this.recycle(reason);
   }
 
+  /**
+   * Sends on the instance for a request, or on one that is started for it.
+   *
+   * - `instanceFor` finds one that is open: `send` is called in this turn, so the request counts as
+   *   in flight before anything else happens.
+   * - The one found has just died: it stays until the pool knows its death. The request then looks
+   *   again, and starts another.
+   * - It finds none: `useAnother` starts one.
+   */
   private use<Used>(
     conversation: string,
     terms: RequestTerms,
@@ -205,10 +232,10 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     const held = this.instanceFor(conversation, terms);
     if (!held) return this.useAnother(conversation, terms, send);
-    // A call must not be lost unsent because of a death without a report yet.
     return held.isOpen ? send(held) : held.ended.then(() => this.use(conversation, terms, send));
   }
 
+  /** Starts an instance, and sends on it in the turn of its start. */
   private async useAnother<Used>(
     conversation: string,
     { client, signal, instance }: RequestTerms,
@@ -216,7 +243,15 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
     if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
-    const starting = this.start({ kind: 'leased', conversation, client }, client, signal);
+    const starting = this.start(
+      {
+        kind: 'leased',
+        conversation,
+        client,
+      },
+      client,
+      signal,
+    );
     // This is chained and not awaited: a later drain must find this call in flight when the start
     // is done.
     const begun = starting.then((started): { outcome: Promise<Used> } | NotStarted => {
@@ -265,7 +300,7 @@ export class InstancePool {
     const fitting = [this.only('warm'), this.only('spare')].find(
       (one) => one?.isOpen && knows(one.declared, client),
     );
-    if (fitting) this.hold(fitting, conversation, client);
+    if (fitting) this.lease(fitting, conversation, client);
     return fitting;
   }
 
@@ -282,16 +317,26 @@ export class InstancePool {
 
   private connected(connection: Connection, start: Start, listing: ToolListing): Instance {
     const instance = this.make(connection, start.declared);
-    this.give(instance, start.purpose);
-    if (start.isSpare) this.letMakeRoom(instance);
+    this.assign(instance, start.purpose);
+    if (start.isSpare) this.allowEviction(instance);
     // By then, every waiting caller has sent.
-    else void start.outcome.then(() => queueMicrotask(() => this.letMakeRoom(instance)));
-    if (this.phase === 'open') this.deps.onEvent({ kind: 'started', instance, listing });
+    else void start.outcome.then(() => queueMicrotask(() => this.allowEviction(instance)));
+    if (this.phase === 'open')
+      this.deps.onEvent({
+        kind: 'started',
+        instance,
+        listing,
+      });
     return instance;
   }
 
-  private give(instance: Instance, purpose: Purpose): void {
-    if (purpose.kind === 'leased') return this.hold(instance, purpose.conversation, purpose.client);
+  /**
+   * Gives a new instance the use that its start was for. Of each use but a lease, there is one
+   * instance: the one before drains.
+   */
+  private assign(instance: Instance, purpose: Purpose): void {
+    if (purpose.kind === 'leased')
+      return this.lease(instance, purpose.conversation, purpose.client);
     const isShared = purpose.kind === 'shared';
     const before = this.find((one) => one !== instance && one.use.kind === purpose.kind);
     this.replace(
@@ -304,21 +349,30 @@ export class InstancePool {
     this.changed();
   }
 
-  private hold(instance: Instance, conversation: string, client: ServerClient | undefined): void {
+  /**
+   * Makes an instance the lease of a conversation: a new one, the warm or the spare one. The lease
+   * before drains. The order counts: the next spare instance is wanted because of earlier
+   * conversations, so it is planned before this one is known.
+   */
+  private lease(instance: Instance, conversation: string, client: ServerClient | undefined): void {
     const { conversations, services } = this.deps;
     this.replace(this.holderOf(conversation), 'a client needed more capabilities');
-    instance.use = { kind: 'leased', conversation, since: services.clock.now() };
+    const wasSpare = instance.use.kind === 'spare';
+    instance.use = {
+      kind: 'leased',
+      conversation,
+      since: services.clock.now(),
+    };
     instance.lessee = conversation;
     instance.client = client;
     instance.follow(conversations.subscriptionsOf(conversation));
-    // This comes before `takes`: only earlier conversations count.
     const { capabilities } = client ?? services.expectedClient();
     this.starts.startAhead(
       capabilities,
       () => this.wantsSpare() && !this.only('spare') && !this.starts.ahead,
     );
-    instance.news = conversations.takes(conversation, client);
-    this.deps.onEvent({ kind: 'taken', instance });
+    instance.news = conversations.newsOfLease(conversation, client);
+    if (wasSpare) this.deps.onEvent({ kind: 'spareTaken', instance });
     this.changed();
   }
 
@@ -349,18 +403,27 @@ export class InstancePool {
     const instance: Instance = new Instance(`${server}#${nextInstance++}`, connection, declared, {
       clock: services.clock,
       idleLimit: () => definition().timeouts.idle,
-      onRest: () => services.connector.noteIdle(),
-      onOfferChanged: (offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
-      onEnd: (reason, isDeath) => this.ended(instance, reason, isDeath),
+      onRest: () => services.connector.announceIdle(),
+      onOfferChanged: (offer) =>
+        this.deps.onEvent({
+          kind: 'offerChanged',
+          instance,
+          offer,
+        }),
+      onEnd: (reason, how) => this.ended(instance, reason, how),
     });
     this.instances.add(instance);
-    services.recorder.event({ event: 'started', toolset: server, instance: instance.id });
+    services.recorder.event({
+      event: 'started',
+      toolset: server,
+      instance: instance.id,
+    });
     return instance;
   }
 
   /** Until this is called, the slot belongs to the start, and others wait for room. */
-  private letMakeRoom(instance: Instance): void {
-    this.deps.services.connector.hold(instance.connection, instance);
+  private allowEviction(instance: Instance): void {
+    this.deps.services.connector.setHolder(instance.connection, instance);
   }
 
   private async endSpare(reason: string): Promise<void> {
@@ -379,7 +442,8 @@ export class InstancePool {
   }
 
   /** A dead instance is gone at once. Another one lives until its processes have ended. */
-  private ended(instance: Instance, reason: string, isDeath: boolean): void {
+  private ended(instance: Instance, reason: string, how: EndOfInstance): void {
+    const isDeath = how === 'died';
     const { id, lessee, use } = instance;
     const { services, server } = this.deps;
     // Behind this, the cause of a death may quote the server, whose texts are in no fact (H1b).
@@ -403,7 +467,12 @@ export class InstancePool {
         .finally(drop)
         .finally(() => this.changed()),
     );
-    if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
+    if (isDeath)
+      this.deps.onEvent({
+        kind: 'died',
+        cause: reason,
+        use,
+      });
     this.changed();
   }
 

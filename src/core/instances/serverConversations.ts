@@ -31,19 +31,21 @@ export class ServerConversations {
     return known;
   }
 
-  takes(conversation: string, client: ServerClient | undefined): LeaseNews {
+  /** Returns the news for the first result of a new lease, and remembers that it has one. */
+  newsOfLease(conversation: string, client: ServerClient | undefined): LeaseNews {
     const known = this.losses.get(conversation);
-    const cause = known ?? client?.lostBefore ?? '';
+    const { past } = client ?? {};
     this.losses.set(conversation, '');
-    if (cause !== '') return { kind: 'replaced', cause };
-    return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
+    if (known === undefined && past?.kind === 'lost') return { kind: 'replaced', cause: past.why };
+    if (known === undefined && past?.kind === 'unknown') return { kind: 'newHere' };
+    return known ? { kind: 'replaced', cause: known } : { kind: 'new' };
   }
 
   /**
    * Returns the news for the next result if the conversation lost its own instance, and all now
    * share one.
    */
-  givesUp(conversation: string): LeaseNews | undefined {
+  newsOfSharing(conversation: string): LeaseNews | undefined {
     const cause = this.losses.get(conversation) ?? '';
     if (cause === '') return undefined;
     this.losses.delete(conversation);
@@ -83,8 +85,8 @@ export class Subscriptions {
   /** Leaves out sessions that ended while no instance was there to notify. */
   uris(): string[] {
     for (const [uri, clients] of this.byUri) {
-      for (const { session, isGone } of clients.values())
-        if (isGone === true) this.remove(uri, session);
+      for (const { session, state } of clients.values())
+        if (state.kind === 'gone') this.remove(uri, session);
     }
     return [...this.byUri.keys()];
   }

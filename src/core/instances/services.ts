@@ -1,4 +1,4 @@
-/** The shared services of the engine, which `host/assemble` makes once, and the input of a pool. */
+/** The shared services of the engine, which `assembly/assemble` makes once, and the input of a pool. */
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { Recorder } from '../calls/recorder.js';
@@ -30,11 +30,24 @@ export interface Services {
 }
 
 export type PoolEvent =
-  | { readonly kind: 'taken'; readonly instance: Instance }
+  /** A spare instance became the lease of a conversation. */
+  | { readonly kind: 'spareTaken'; readonly instance: Instance }
   | { readonly kind: 'changed' }
-  | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
-  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
+  | {
+      readonly kind: 'offerChanged';
+      readonly instance: Instance;
+      readonly offer: OfferKind;
+    }
+  | {
+      readonly kind: 'died';
+      readonly cause: string;
+      readonly use: InstanceUse;
+    }
+  | {
+      readonly kind: 'started';
+      readonly instance: Instance;
+      readonly listing: ToolListing;
+    }
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };
 
 export interface PoolDeps {

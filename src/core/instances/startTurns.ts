@@ -6,7 +6,10 @@
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 
-/** The milliseconds after which a start no longer keeps others waiting. */
+/**
+ * The milliseconds after which a start no longer keeps others waiting. Chosen, not measured: a start
+ * that takes longer mostly waits for a download or for the network.
+ */
 const longestTurnMs = 5_000;
 
 export interface StartTurn {
@@ -23,6 +26,7 @@ export class StartTurns {
 
   constructor(
     private readonly clock: Clock,
+    /** The turns at once. `host/assemble` gives as many as there are processors. */
     private readonly most: number,
   ) {}
 

@@ -30,7 +30,10 @@ export type Purpose =
 
 export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
 
-/** A start ahead waits, so that it does not slow down the first call of the latest conversation. */
+/**
+ * A start ahead waits, so that it does not slow down the first call of the latest conversation.
+ * Chosen, not measured: most calls have their answer by then.
+ */
 const aheadDelayMs = 100;
 
 export class Start implements SlotHolder {
@@ -146,7 +149,13 @@ export class Starts {
   }
 
   of(conversation: string): Start | undefined {
-    return this.underWay.get(keyOf({ kind: 'leased', conversation, client: undefined }));
+    return this.underWay.get(
+      keyOf({
+        kind: 'leased',
+        conversation,
+        client: undefined,
+      }),
+    );
   }
 
   start(
@@ -183,6 +192,10 @@ export class Starts {
     await ahead?.end();
   }
 
+  /**
+   * Gives the start ahead to a conversation, if its client can do what was declared. It goes on
+   * under the key of the conversation, counts from now, and no longer waits for its turn.
+   */
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;

@@ -42,9 +42,15 @@ export class Tasks {
   begin(result: object, instance: Instance, conversation: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;
-    const task: Task = { id, instance, conversation, tool, limit: undefined };
+    const task: Task = {
+      id,
+      instance,
+      conversation,
+      tool,
+      limit: undefined,
+    };
     this.known.set(this.keyOf(id, conversation), task);
-    this.note(task, result as Fields);
+    this.watch(task, result as Fields);
   }
 
   async request<Otherwise>(
@@ -57,7 +63,7 @@ export class Tasks {
     if (!task || task.instance.phase !== 'live') return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
     if (request.method === 'tasks/get' && outcome.kind === 'result')
-      this.note(task, outcome.result);
+      this.watch(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
@@ -84,16 +90,17 @@ export class Tasks {
   private lose(task: Task): void {
     task.limit?.dispose();
     const isSame = this.of(task.id, task.conversation)?.instance === task.instance;
-    if (!isSame) task.instance.letGo(task.id);
+    if (!isSame) task.instance.endTask(task.id);
   }
 
-  private note(task: Task, said: Fields): void {
+  /** Ends the task if the server says that it is over, and otherwise when its time is up. */
+  private watch(task: Task, said: Fields): void {
     task.limit?.dispose();
-    const letGo = (): void => task.instance.letGo(task.id);
-    if (isFinal(said)) return letGo();
+    const endTask = (): void => task.instance.endTask(task.id);
+    if (isFinal(said)) return endTask();
     const { ttlMs } = said;
     const ms =
       typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, longestTaskMs) : longestTaskMs;
-    task.limit = this.clock.after(ms, letGo);
+    task.limit = this.clock.after(ms, endTask);
   }
 }

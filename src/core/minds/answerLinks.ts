@@ -52,7 +52,12 @@ export class AnswerLinks {
       if (!file) continue;
       upTo(index);
       from = index + link.length;
-      found.push({ kind: 'file', file, label, shown: mark === '!' });
+      found.push({
+        kind: 'file',
+        file,
+        label,
+        shown: mark === '!',
+      });
     }
     upTo(text.length);
     return found;

@@ -34,7 +34,11 @@ export async function fitToModel(
 ): Promise<Fitted> {
   const { messages, instructions, tools } = request;
   const limit = Math.floor(model.maxInputTokens * usablePart);
-  const whole: Fitted = { messages, shortened: 0, dropped: 0 };
+  const whole: Fitted = {
+    messages,
+    shortened: 0,
+    dropped: 0,
+  };
   const fixed = [
     instructions,
     ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema])),
@@ -89,9 +93,18 @@ async function squeezed(
   const left = fitted.slice(dropped);
   const before = messages.slice(dropped).flatMap(resultsOf);
   const shortened = left.flatMap(resultsOf).filter((result, at) => result !== before[at]).length;
-  if (dropped === 0) return { messages: left, shortened, dropped };
+  if (dropped === 0)
+    return {
+      messages: left,
+      shortened,
+      dropped,
+    };
   const note = `[${dropped} earlier messages of this conversation are left out here: they do not fit.]`;
-  return { messages: [{ kind: 'user', text: note }, ...left], shortened, dropped };
+  return {
+    messages: [{ kind: 'user', text: note }, ...left],
+    shortened,
+    dropped,
+  };
 }
 
 /**

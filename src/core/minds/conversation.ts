@@ -63,7 +63,11 @@ export type TurnEnd =
   | { readonly kind: 'answered' }
   | { readonly kind: 'stepLimit'; readonly steps: number }
   /** `tool` is the refused tool, if the provider names it. */
-  | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
+  | {
+      readonly kind: 'stopped';
+      readonly why: StopReason;
+      readonly tool?: string;
+    }
   | { readonly kind: 'cancelled' };
 
 export type TurnOutcome = {
@@ -74,27 +78,39 @@ export type TurnOutcome = {
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const added: ConversationMessage[] = [];
   const outcome = (end: TurnEnd): TurnOutcome => ({ end, messages: added });
-  let told = 0;
+  let reported = 0;
   for (let step = 1; step <= turn.maxSteps; step++) {
     if (turn.signal.aborted) return outcome({ kind: 'cancelled' });
     const { tools, instructions } = turn.setup();
-    const whole: ModelRequest = { instructions, tools, messages: [...turn.messages, ...added] };
+    const whole: ModelRequest = {
+      instructions,
+      tools,
+      messages: [...turn.messages, ...added],
+    };
     // A model without a counter gets everything, and reports an overrun.
-    const uncounted: Fitted = { messages: whole.messages, shortened: 0, dropped: 0 };
+    const uncounted: Fitted = {
+      messages: whole.messages,
+      shortened: 0,
+      dropped: 0,
+    };
     const fitted = await fitToModel(whole, turn.model, turn.signal).catch(() => uncounted);
     const touched = fitted.shortened + fitted.dropped;
-    if (touched > told) turn.audience.shortened(fitted);
-    told = Math.max(told, touched);
+    if (touched > reported) turn.audience.shortened(fitted);
+    reported = Math.max(reported, touched);
 
     const answer = await ask({ ...whole, messages: fitted.messages }, turn);
     if (answer.text !== '' || answer.calls.length > 0) {
-      added.push({ kind: 'answer', text: answer.text, calls: answer.calls });
+      added.push({
+        kind: 'answer',
+        text: answer.text,
+        calls: answer.calls,
+      });
     }
     if (answer.end) return outcome(answer.end);
     if (answer.calls.length === 0) return outcome({ kind: 'answered' });
 
     turn.audience.calling(answer.calls);
-    const results = await Promise.all(answer.calls.map((call) => carryOut(call, tools, turn)));
+    const results = await Promise.all(answer.calls.map((call) => runCall(call, tools, turn)));
     added.push({ kind: 'results', results });
   }
   return outcome(
@@ -131,14 +147,23 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
       if (!signal.aborted) {
         const next = afterFailure(failureOf(error), retries, random());
         if (next.kind !== 'retry')
-          return { text: '', calls: [], end: stopped(next, request.tools) };
+          return {
+            text: '',
+            calls: [],
+            end: stopped(next, request.tools),
+          };
         audience.retrying(next, text !== '');
         text = '';
         await delay(clock, next.delayMs, signal);
       }
     }
     // Shown text stays. Calls that have not run will not run.
-    if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
+    if (signal.aborted)
+      return {
+        text,
+        calls: [],
+        end: { kind: 'cancelled' },
+      };
   }
 }
 
@@ -150,10 +175,14 @@ function stopped(why: StopReason, tools: readonly ConversationTool[]): TurnEnd {
         tools.map(({ name }) => name),
       )
     : undefined;
-  return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
+  return {
+    kind: 'stopped',
+    why,
+    ...(tool !== undefined && { tool }),
+  };
 }
 
-async function carryOut(
+async function runCall(
   call: ToolCall,
   tools: readonly ConversationTool[],
   turn: Turn,
@@ -182,5 +211,10 @@ async function carryOut(
 
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
-  return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
+  return {
+    callId: call.id,
+    tool: call.tool,
+    parts: [{ kind: 'text', text }],
+    isError: true,
+  };
 }

@@ -17,7 +17,7 @@ export interface TurnRecord {
   readonly version: 1;
   /** The conversation's name, for its leases. */
   readonly conversation: string;
-  readonly member?: string;
+  readonly member?: string | undefined;
   /** The question is first, if there was one. */
   readonly messages: readonly ConversationMessage[];
   readonly end: TurnEnd['kind'];
@@ -36,7 +36,11 @@ export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
     if (JSON.stringify(messages).length <= longestRecord) break;
     messages[index] = bounded(message, 600);
   }
-  return { version: 1, ...record, messages };
+  return {
+    version: 1,
+    ...record,
+    messages,
+  };
 }
 
 function bounded(message: ConversationMessage, limit: number): ConversationMessage {
@@ -67,7 +71,16 @@ export function pastOf(turns: readonly PastTurn[]) {
 
 function shownIn({ question, shown }: PastTurn): ConversationMessage[] {
   const user: ConversationMessage[] = question === '' ? [] : [{ kind: 'user', text: question }];
-  return shown === '' ? user : [...user, { kind: 'answer', text: shown, calls: [] }];
+  return shown === ''
+    ? user
+    : [
+        ...user,
+        {
+          kind: 'answer',
+          text: shown,
+          calls: [],
+        },
+      ];
 }
 
 export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
@@ -84,7 +97,7 @@ export function readRecord(value: unknown): TurnRecord | undefined {
   return {
     version: 1,
     conversation,
-    ...(typeof member === 'string' && { member }),
+    member: typeof member === 'string' ? member : undefined,
     messages: messages.flatMap((message) => readMessage(message) ?? []),
     end: ends.find((kind) => kind === end) ?? 'answered',
   };
@@ -95,7 +108,11 @@ function readMessage(value: unknown): ConversationMessage | undefined {
   const { kind, text, calls, results } = value;
   if (kind === 'user' && typeof text === 'string') return { kind, text };
   if (kind === 'answer' && typeof text === 'string' && Array.isArray(calls)) {
-    return { kind, text, calls: calls.filter(isCall) };
+    return {
+      kind,
+      text,
+      calls: calls.filter(isCall),
+    };
   }
   if (kind === 'results' && Array.isArray(results))
     return { kind, results: results.filter(isResult) };
@@ -107,7 +124,14 @@ function isCall(value: unknown): value is ToolCall {
 }
 
 function isResult(value: unknown): value is ToolResult {
-  if (!hasFields(value, { callId: 'string', tool: 'string', isError: 'boolean' })) return false;
+  if (
+    !hasFields(value, {
+      callId: 'string',
+      tool: 'string',
+      isError: 'boolean',
+    })
+  )
+    return false;
   const { parts, files = [] } = value;
   const hasFiles =
     Array.isArray(files) &&

@@ -5,7 +5,11 @@
 
 export interface ConversationContext {
   readonly member:
-    | { readonly id: string; readonly name: string; readonly purpose: string | undefined }
+    | {
+        readonly id: string;
+        readonly name: string;
+        readonly purpose: string | undefined;
+      }
     | undefined;
   /** The granted toolsets with tools. */
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];

@@ -21,7 +21,11 @@ export interface ConversationTool {
 
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'image'; readonly mimeType: string; readonly base64: string };
+  | {
+      readonly kind: 'image';
+      readonly mimeType: string;
+      readonly base64: string;
+    };
 
 export interface ToolCall {
   readonly id: string;
@@ -50,7 +54,11 @@ export type ResultFile = { readonly path: string; readonly isImage: boolean };
  */
 export type ConversationMessage =
   | { readonly kind: 'user'; readonly text: string }
-  | { readonly kind: 'answer'; readonly text: string; readonly calls: readonly ToolCall[] }
+  | {
+      readonly kind: 'answer';
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+    }
   | { readonly kind: 'results'; readonly results: readonly ToolResult[] };
 
 export interface ModelRequest {

@@ -21,7 +21,11 @@ export type ModelFailure =
 export type StopReason =
   | Final
   /** The cause seemed to pass, and did not. */
-  | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
+  | {
+      readonly kind: 'exhausted';
+      readonly text: string;
+      readonly attempts: number;
+    };
 
 export interface Retry {
   readonly kind: 'retry';
@@ -50,9 +54,18 @@ export function afterFailure(
   if (kind !== 'transient') return { kind, text };
   const asked = failure.retryAfterMs ?? 0;
   if (retries >= mostRetries || asked > longestWaitMs)
-    return { kind: 'exhausted', text, attempts: retries + 1 };
+    return {
+      kind: 'exhausted',
+      text,
+      attempts: retries + 1,
+    };
   const backOff = firstDelayMs * 2 ** retries * (1 + chance / 4);
-  return { kind: 'retry', attempt: retries + 1, delayMs: Math.max(backOff, asked), cause: text };
+  return {
+    kind: 'retry',
+    attempt: retries + 1,
+    delayMs: Math.max(backOff, asked),
+    cause: text,
+  };
 }
 
 const deepestCause = 4;
@@ -68,30 +81,36 @@ export function failureOf(error: unknown): ModelFailure {
   );
   const numbers = causes.flatMap(({ status, statusCode, code }) => [status, statusCode, code]);
   const text = texts.join(' – ') || 'the provider gave no reason';
-  const said = `${codes.join(' ')} ${texts.join(' ')}`;
-  const status = numbers.find(isHttpError) ?? statusIn(said);
-  const kind = kindByStatus(status, said) ?? kindByWords(codes, said);
-  return kind === 'transient' ? { kind, text, retryAfterMs: retryAfterIn(said) } : { kind, text };
+  const words = `${codes.join(' ')} ${texts.join(' ')}`;
+  const status = numbers.find(isHttpError) ?? statusIn(words);
+  const kind = kindByStatus(status, words) ?? kindByWords(codes, words);
+  return kind === 'transient'
+    ? {
+        kind,
+        text,
+        retryAfterMs: retryAfterIn(words),
+      }
+    : { kind, text };
 }
 
 type Kind = ModelFailure['kind'];
 
-function kindByStatus(status: number | undefined, said: string): Kind | undefined {
+function kindByStatus(status: number | undefined, words: string): Kind | undefined {
   if (status === undefined) return undefined;
-  if (status === 429) return usedUp.test(said) ? 'unavailable' : 'transient';
+  if (status === 429) return usedUp.test(words) ? 'unavailable' : 'transient';
   if (status === 408 || status === 425 || status >= 500) return 'transient';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
-  if (status === 404) return refusal.test(said) ? 'rejected' : 'unavailable';
+  if (status === 404) return refusal.test(words) ? 'rejected' : 'unavailable';
   return 'rejected';
 }
 
-function kindByWords(codes: readonly string[], said: string): Kind {
+function kindByWords(codes: readonly string[], words: string): Kind {
   if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
   if (codes.includes('Blocked'))
-    return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';
-  if (refusal.test(said)) return 'rejected';
-  if (usedUp.test(said) || forbidden.test(said)) return 'unavailable';
-  return passing.test(said) ? 'transient' : 'unknown';
+    return passing.test(words) && !usedUp.test(words) ? 'transient' : 'unavailable';
+  if (refusal.test(words)) return 'rejected';
+  if (usedUp.test(words) || forbidden.test(words)) return 'unavailable';
+  return passing.test(words) ? 'transient' : 'unknown';
 }
 
 const refusal =
@@ -108,19 +127,19 @@ const statusWords =
 const statusPhrase =
   /\b([45]\d\d)\b["':,)]?\s+["']?(?:bad request|unauthori[sz]ed|payment|forbidden|not found|request timeout|conflict|payload|unprocessable|too many|internal|not implemented|bad gateway|service unavailable|gateway|\{)/i;
 
-function statusIn(said: string): number | undefined {
+function statusIn(words: string): number | undefined {
   const found =
-    statusWords.exec(said)?.[1] ??
-    statusPhrase.exec(said)?.[1] ??
-    /^\s*([45]\d\d)\b/.exec(said)?.[1];
+    statusWords.exec(words)?.[1] ??
+    statusPhrase.exec(words)?.[1] ??
+    /^\s*([45]\d\d)\b/.exec(words)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
 const waits =
   /(?:retry[- _]?after|try again in|retry in|wait(?: for)?)["']?\s*(?:[:=]\s*)?["']?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec|seconds?|m\b|min|minutes?)?/i;
 
-function retryAfterIn(said: string): number | undefined {
-  const found = waits.exec(said);
+function retryAfterIn(words: string): number | undefined {
+  const found = waits.exec(words);
   if (!found) return undefined;
   const unit = (found[2] ?? 's').toLowerCase();
   const factor =

@@ -5,7 +5,7 @@
 import { asFields } from '../base/isObject.js';
 import type { ConversationTool } from './model.js';
 
-export interface ProjectionProblem {
+interface ProjectionProblem {
   /** Absent for all tools together. */
   readonly tool?: string;
   readonly message: string;
@@ -50,7 +50,12 @@ interface ProviderRules {
 
 /** According to users of these providers, each of these fails the whole request. */
 const rules: readonly ProviderRules[] = [
-  { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusals: [arrayWithoutItems] },
+  {
+    name: 'Copilot',
+    vendors: /copilot/i,
+    mostTools: 128,
+    refusals: [arrayWithoutItems],
+  },
   {
     name: 'OpenAI',
     vendors: /openai|azure|customoai/i,

@@ -2,6 +2,18 @@
  * Our side of one JSON-RPC connection. It knows no methods of MCP but cancellation and progress.
  * Invariants: an answer passes on as the same object; nothing is kept of an answered, cancelled or
  * unsent request; messages keep their order.
+ *
+ * It works over the `Transport` interface of the SDK, because the SDK's `Protocol` class cannot
+ * carry these connections:
+ * - It runs each message through up to four zod schemas. It drops an invalid message, so its call
+ *   hangs. A result schema copies the result.
+ * - It ignores an error without a request id, for example the answer of a server to an unreadable
+ *   `initialize`.
+ * - Its ids are private, so a server request on an HTTP stream cannot be matched with the call of
+ *   that stream. A request cannot go out again under a new id and the same progress token, but
+ *   2026-07-28 needs it.
+ * - Its timers run on while the server waits for a client's answer. It keeps four maps for each
+ *   request, and the connection would need a fifth.
  */
 import type {
   Transport,
@@ -133,7 +145,15 @@ export class Peer {
   /** Never rejects: an undelivered notification means nothing to anybody. */
   async notify(method: string, params?: Fields): Promise<void> {
     try {
-      await this.send(params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method });
+      await this.send(
+        params
+          ? {
+              jsonrpc: '2.0',
+              method,
+              params,
+            }
+          : { jsonrpc: '2.0', method },
+      );
     } catch (error) {
       this.deps.log.write('debug', `[protocol] ${method} was not sent: ${asText(error)}`);
     }
@@ -206,7 +226,11 @@ export class Peer {
         (error: unknown) => ({ error: rpcErrorOf(error) }),
       );
       if (answer && !controller.signal.aborted)
-        await this.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+        await this.send({
+          jsonrpc: '2.0',
+          id,
+          ...answer,
+        } as JSONRPCMessage);
     } catch (error) {
       this.deps.log.write(
         'debug',
@@ -241,24 +265,46 @@ export interface Timeouts {
 
 type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
+/** What an exchange waits for. After `failed`, nothing more is sent. */
+type ExchangeState =
+  /** Nothing: before the first message, between two messages, or at the end. */
+  | { readonly kind: 'idle' }
+  /** The answer to its last message, which has this id. */
+  | {
+      readonly kind: 'waiting';
+      readonly id: RequestId;
+      readonly resolve: (result: Result) => void;
+      readonly reject: (error: Error) => void;
+    }
+  /** Work of ours between two messages (see `during`). */
+  | { readonly kind: 'working'; readonly reject: (error: Error) => void }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+const idle: ExchangeState = { kind: 'idle' };
+
+/** The timers of an exchange with terms. Both run from its beginning until `dispose`. */
+interface Limits {
+  readonly whole: Disposable;
+  /** Begins again at each sign of life, and rests while the server asks something. */
+  silence: Disposable;
+}
+
 /**
- * One of our requests until its result is known. The id of its first message is the progress token
- * of all.
+ * One of our requests until its result is known. It may take several messages. The id of the first
+ * one is the progress token of all.
  */
 export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
   end: CallEnd | undefined;
+  private state: ExchangeState = idle;
+  private limits: Limits | undefined;
+  /** The number of open questions of the server. */
+  private questions = 0;
+  private hasSent = false;
   /** Made on demand, because every call has an exchange (P3). */
   private onEnd: Set<() => void> | undefined;
   private laterIds: RequestId[] | undefined;
-  private sentAs: RequestId | undefined;
-  private resolve: ((result: Result) => void) | undefined;
-  private reject: ((error: Error) => void) | undefined;
-  private failure: Error | undefined;
-  private whole: Disposable | undefined;
-  private silence: Disposable | undefined;
-  private questions = 0;
 
   constructor(
     private readonly peer: Peer,
@@ -270,8 +316,7 @@ export class Exchange implements Disposable {
     this.client = terms?.client;
     peer.open.set(this.token, this);
     if (!terms) return;
-    this.whole = this.after(terms, 'callMax');
-    this.silence = this.after(terms, 'call');
+    this.limits = { whole: this.after(terms, 'callMax'), silence: this.after(terms, 'call') };
     terms.signal.addEventListener('abort', this.cancelled, { once: true });
   }
 
@@ -280,35 +325,52 @@ export class Exchange implements Disposable {
    * ends first.
    */
   send(method: string, params?: Fields): Promise<Result> {
-    if (this.failure) return Promise.reject(this.failure);
-    const isFirst = this.sentAs === undefined && this.terms?.token === undefined;
-    const id = isFirst ? this.token : this.peer.nextId();
-    this.sentAs = id;
-    if (!isFirst) {
-      (this.laterIds ??= []).push(id);
-      this.peer.open.set(id, this);
-    }
+    const { state } = this;
+    if (state.kind === 'failed') return Promise.reject(state.error);
+    const id = this.idOfNext();
+    const message = params
+      ? {
+          jsonrpc: '2.0',
+          id,
+          method,
+          params,
+        }
+      : {
+          jsonrpc: '2.0',
+          id,
+          method,
+        };
     return new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-      this.peer
-        .send(
-          (params
-            ? { jsonrpc: '2.0', id, method, params }
-            : { jsonrpc: '2.0', id, method }) as JSONRPCMessage,
-        )
-        .catch(reject);
+      this.state = {
+        kind: 'waiting',
+        id,
+        resolve,
+        reject,
+      };
+      this.peer.send(message as JSONRPCMessage).catch(reject);
     });
   }
 
+  private idOfNext(): RequestId {
+    const isFirst = !this.hasSent && this.terms?.token === undefined;
+    this.hasSent = true;
+    if (isFirst) return this.token;
+    const id = this.peer.nextId();
+    this.laterIds ??= [];
+    this.laterIds.push(id);
+    this.peer.open.set(id, this);
+    return id;
+  }
+
   get isWaiting(): boolean {
-    return this.resolve !== undefined;
+    return this.state.kind === 'waiting';
   }
 
   during<T>(work: Promise<T>): Promise<T> {
+    const { state } = this;
     return new Promise((resolve, reject) => {
-      if (this.failure) return reject(this.failure);
-      this.reject = reject;
+      if (state.kind === 'failed') return reject(state.error);
+      this.state = { kind: 'working', reject };
       work.then(resolve, reject);
     });
   }
@@ -318,8 +380,9 @@ export class Exchange implements Disposable {
    */
   question(onEnd: () => void): Disposable {
     this.questions++;
-    this.silence?.dispose();
-    (this.onEnd ??= new Set()).add(onEnd);
+    this.limits?.silence.dispose();
+    this.onEnd ??= new Set();
+    this.onEnd.add(onEnd);
     return toDisposable(() => {
       this.onEnd?.delete(onEnd);
       this.questions--;
@@ -328,12 +391,12 @@ export class Exchange implements Disposable {
   }
 
   answered(message: JSONRPCResponse): void {
-    if (String(message.id) !== String(this.sentAs)) return;
-    const { resolve, reject } = this;
-    this.resolve = undefined;
-    if ('result' in message) return resolve?.(message.result);
+    const { state } = this;
+    if (state.kind !== 'waiting' || String(message.id) !== String(state.id)) return;
+    this.state = idle;
+    if ('result' in message) return state.resolve(message.result);
     const { code, message: text, data } = message.error;
-    reject?.(new RpcFailure(code, text, data));
+    state.reject(new RpcFailure(code, text, data));
   }
 
   progressed(params: Fields): void {
@@ -341,24 +404,28 @@ export class Exchange implements Disposable {
     this.terms?.onProgress?.(params);
   }
 
+  /** Fails, and cancels the request at the other side if that works on it. */
   stop(reason: string): void {
-    if (this.failure) return;
-    if (this.resolve && this.sentAs !== undefined)
-      void this.peer.notify('notifications/cancelled', { requestId: this.sentAs, reason });
+    const { state } = this;
+    if (state.kind === 'failed') return;
+    if (state.kind === 'waiting')
+      void this.peer.notify('notifications/cancelled', { requestId: state.id, reason });
     this.fail(new RpcFailure(errorCodes.server, reason));
   }
 
   fail(error: Error): void {
-    this.failure ??= error;
+    const { state } = this;
+    if (state.kind === 'failed') return;
+    this.state = { kind: 'failed', error };
     this.dispose();
-    this.reject?.(this.failure);
+    if (state.kind !== 'idle') state.reject(error);
   }
 
   dispose(): void {
-    this.resolve = undefined;
-    this.whole?.dispose();
-    this.whole = undefined;
-    this.silence?.dispose();
+    if (this.state.kind !== 'failed') this.state = idle;
+    this.limits?.whole.dispose();
+    this.limits?.silence.dispose();
+    this.limits = undefined;
     this.terms?.signal.removeEventListener('abort', this.cancelled);
     this.onEnd?.forEach((end) => end());
     this.onEnd = undefined;
@@ -371,24 +438,30 @@ export class Exchange implements Disposable {
   }
 
   private showedLife(): void {
-    if (!this.terms || !this.whole || this.questions > 0) return;
-    this.silence?.dispose();
-    this.silence = this.after(this.terms, 'call');
+    if (!this.terms || !this.limits || this.questions > 0) return;
+    this.limits.silence.dispose();
+    this.limits.silence = this.after(this.terms, 'call');
   }
 
   private after({ timeouts }: ExchangeTerms, limit: keyof Timeouts): Disposable {
     const ms = timeouts[limit];
     const what = limit === 'call' ? 'no sign of life' : 'no result';
     return this.clock.after(ms, () =>
-      this.endBy({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`),
+      this.endBy(
+        {
+          kind: 'timedOut',
+          limit,
+          ms,
+        },
+        `${what} within ${ms / 1000} s`,
+      ),
     );
   }
 
-  private readonly cancelled = (): void =>
-    this.endBy(
-      { kind: 'cancelled' },
-      (this.terms && reasonOf(this.terms.signal)) ?? 'cancelled by the caller',
-    );
+  private readonly cancelled = (): void => {
+    const reason = this.terms && reasonOf(this.terms.signal);
+    this.endBy({ kind: 'cancelled' }, reason ?? 'cancelled by the caller');
+  };
 
   private endBy(end: CallEnd, reason: string): void {
     this.end ??= end;

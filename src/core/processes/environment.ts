@@ -30,7 +30,7 @@ export function overlaid(
 }
 
 interface LaunchVariables {
-  readonly envFile?: { readonly values: ReadonlyMap<string, string> };
+  readonly envFile?: { readonly values: ReadonlyMap<string, string> } | undefined;
   readonly env: ReadonlyMap<string, { readonly value: string }>;
 }
 

@@ -64,7 +64,11 @@ export class Guardian implements TreeKeeper {
 
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
-    return new LivingTree({ groups: [pid], mark, since: procEntry(pid)?.started });
+    return new LivingTree({
+      groups: [pid],
+      mark,
+      since: procEntry(pid)?.started,
+    });
   }
 
   add(group: number): void {
@@ -98,7 +102,13 @@ export class Guardian implements TreeKeeper {
       mark,
     ];
     const child: ChildProcess = spawn('/bin/sh', args, {
-      env: { ...env, PATH, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
+      env: {
+        ...env,
+        PATH,
+        ELECTRON_RUN_AS_NODE: '1',
+        LC_ALL: 'C',
+        NODE_OPTIONS: undefined,
+      },
       cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,

@@ -7,7 +7,11 @@ import { endMembers } from './treeMembers.js';
 /**
  * The limit in milliseconds; rule X5 allows 5 s from the death of the host, Node's start included.
  */
-const graces = { endOfInput: 500, term: 1000, kill: 2500 } as const;
+const graces = {
+  endOfInput: 500,
+  term: 1000,
+  kill: 2500,
+} as const;
 
 async function main(): Promise<void> {
   const [mark, ...groups] = process.argv.slice(2);

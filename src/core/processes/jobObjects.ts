@@ -8,9 +8,19 @@ import { ownPackage } from '../base/ownPackage.js';
 export type Job = object;
 
 /** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, with LimitFlags at 16. */
-const extendedLimits = { class: 9, size: 144, flagsAt: 16, killOnClose: 0x2000 } as const;
+const extendedLimits = {
+  class: 9,
+  size: 144,
+  flagsAt: 16,
+  killOnClose: 0x2000,
+} as const;
 /** JOBOBJECT_BASIC_PROCESS_ID_LIST: two counts of four bytes, then ids of eight. */
-const processIdList = { class: 3, idsAt: 8, idSize: 8, most: 65536 } as const;
+const processIdList = {
+  class: 3,
+  idsAt: 8,
+  idSize: 8,
+  most: 65536,
+} as const;
 const accessToEnter = 0x0101;
 
 let kernel: ReturnType<typeof loadKernel> | undefined;

@@ -93,7 +93,13 @@ export function parsePs(text: string): ProcessTable {
     const pid = Number(match[1]);
     const parent = Number(match[2]);
     const group = Number(match[3]);
-    table.set(pid, { pid, parent, group, session: 0, started: match[5] ?? '' });
+    table.set(pid, {
+      pid,
+      parent,
+      group,
+      session: 0,
+      started: match[5] ?? '',
+    });
   }
   return table;
 }

@@ -47,7 +47,11 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
     const isWindows = process.platform === 'win32';
     const program = isWindows
       ? windowsProgram(command, args, start)
-      : { file: posixProgram(command, start.env), args, verbatim: false };
+      : {
+          file: posixProgram(command, start.env),
+          args,
+          verbatim: false,
+        };
     child = spawn(program.file, program.args, {
       ...(!isWindows && { argv0: command }),
       cwd: start.cwd,
@@ -85,7 +89,9 @@ export class ProcessTree {
     private readonly members: TreeMembers,
     private readonly keeper: TreeKeeper,
   ) {
-    ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = child);
+    this.stdin = child.stdin;
+    this.stdout = child.stdout;
+    this.stderr = child.stderr;
     // The exit or the failed write reports a broken pipe.
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.on('error', () => {});
     this.exited = new Promise((resolve) => {

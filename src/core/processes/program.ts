@@ -110,7 +110,12 @@ export function windowsProgram(
 ): WindowsProgram {
   const found = findCommand(command, where);
   const kind = win32.extname(found).toLowerCase();
-  if (programs.includes(kind)) return { file: found, args, verbatim: false };
+  if (programs.includes(kind))
+    return {
+      file: found,
+      args,
+      verbatim: false,
+    };
   if (batchFiles.includes(kind))
     return npmProgram(found, args, where) ?? batchProgram(found, args, where.env);
   const interpreter = interpreterOf(found);
@@ -167,7 +172,11 @@ function npmProgram(
 function batchProgram(batch: string, args: readonly string[], env: Environment): WindowsProgram {
   const shell = win32.join(variable(env, 'SystemRoot') ?? 'C:\\Windows', 'System32', 'cmd.exe');
   const line = [batch, ...args].map(quotedForBatch).join(' ');
-  return { file: shell, args: ['/d', '/e:on', '/v:off', '/s', '/c', `"${line}"`], verbatim: true };
+  return {
+    file: shell,
+    args: ['/d', '/e:on', '/v:off', '/s', '/c', `"${line}"`],
+    verbatim: true,
+  };
 }
 
 /**
@@ -200,7 +209,13 @@ function firstLineOf(file: string): FirstLine | undefined {
     const text = start.toString('latin1', 0, readSync(opened, start, 0, start.length, 0));
     const [, program, rest = '', end] = /^#![ \t]*(\S+)([^\r\n]*)(\r?)/.exec(text) ?? [];
     const words = rest.split(/[ \t]+/).filter((word) => word !== '');
-    return program === undefined ? undefined : { program, words, isOfWindows: end === '\r' };
+    return program === undefined
+      ? undefined
+      : {
+          program,
+          words,
+          isOfWindows: end === '\r',
+        };
   } finally {
     closeSync(opened);
   }

@@ -17,7 +17,11 @@ import {
 import { programFiles } from './program.js';
 
 type Launched = Parameters<typeof environmentOf>[0] &
-  Readonly<{ command: string; cwd: string; isPersons?: true }>;
+  Readonly<{
+    command: string;
+    cwd: string;
+    isPersons?: true;
+  }>;
 
 interface Folder {
   readonly folder: string;

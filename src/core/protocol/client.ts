@@ -10,42 +10,44 @@ import { tasksExtension } from './versions.js';
 
 export type { Fields };
 
-/**
- * `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are
- * conversations.
- */
-export type ClientKind = 'editor' | 'agentHost' | 'plain';
-
 /** `key` is that of the request in a result of 2026-07-28 requiring input. */
 export type AskOptions = Readonly<{
   onProgress?: ((progress: Fields) => void) | undefined;
   key?: string | undefined;
 }>;
 
+/** What is known of an earlier instance of a conversation (L2a). */
+export type Past =
+  | { readonly kind: 'known' }
+  /** The conversation may have had an earlier session, unknown here. */
+  | { readonly kind: 'unknown' }
+  /** If it had any state before, that state is gone. `why` is a clause. */
+  | { readonly kind: 'lost'; readonly why: string };
+
+export type ClientState =
+  | { readonly kind: 'present' }
+  /** Its request waits for answers since this time and may be evicted (G4b). In milliseconds. */
+  | { readonly kind: 'waiting'; readonly since: number }
+  | { readonly kind: 'gone' };
+
+export const known: Past = { kind: 'known' };
+export const present: ClientState = { kind: 'present' };
+export const gone: ClientState = { kind: 'gone' };
+
 export interface ServerClient {
   /** The same object for all requests of one session. */
   readonly session: object;
-  readonly program?: string | undefined;
+  /** For people; empty if the client gave no name. */
+  readonly program: string;
   readonly capabilities: Fields;
   /** The lowest level of log messages for the client; undefined if it did not say. */
   readonly logLevel: string | undefined;
-  /** The conversation within the session, if the session has several. */
-  readonly conversation?: string | undefined;
+  /** The conversation within the session; undefined if the client belongs to none. */
+  readonly conversation: string | undefined;
   /** The conversation whose list the client sees (G3g); undefined if it sees the list for all. */
-  readonly listedFor?: string | undefined;
-  /**
-   * A clause with the reason why earlier state of its conversation is gone, if there may have been
-   * any.
-   */
-  readonly lostBefore?: string | undefined;
-  /** True if its conversation may have had an earlier session, unknown here. */
-  readonly mayHaveLost?: boolean;
-  /**
-   * The epoch milliseconds since when its request waits for answers; undefined until it may be
-   * evicted (G4b).
-   */
-  readonly waitsSince?: number | undefined;
-  readonly isGone?: boolean;
+  readonly listedFor: string | undefined;
+  readonly past: Past;
+  readonly state: ClientState;
   /**
    * Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request
    * at the client.
@@ -58,7 +60,7 @@ export interface ServerClient {
   ): Promise<Fields>;
   tell(method: string, params: Fields): void;
   /** The subject of its notifications has ended. */
-  end?(): void;
+  end(): void;
 }
 
 /** A session has other roots, wants another log level, or has ended. */
@@ -81,10 +83,16 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
   };
   return {
     session: expected,
+    program: '',
     capabilities: expected.capabilities,
     logLevel: undefined,
+    conversation: undefined,
+    listedFor: undefined,
+    past: known,
+    state: present,
     ask,
     tell: () => {},
+    end: () => {},
   };
 }
 

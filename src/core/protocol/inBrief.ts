@@ -1,3 +1,4 @@
+import { isObject, type Fields } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
 
 /** Secrets are longer than a short text, and half a secret must still be recognised. */
@@ -28,31 +29,38 @@ const deepestInBrief = 16;
 export function jsonInBrief(value: unknown, most: number): string {
   const pieces: string[] = [];
   let left = most;
-  const put = (text: string): void => {
+  const put = (text: string) => {
     left -= text.length;
     pieces.push(text);
   };
-  const write = (inner: unknown, depth: number): void => {
+  const write = (inner: unknown, depth: number) => {
     if (left <= 0) return;
-    if (typeof inner === 'string')
-      return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
-    if (typeof inner !== 'object' || inner === null) return put(JSON.stringify(inner) ?? 'null');
-    const isList = Array.isArray(inner);
-    if (depth > deepestInBrief) return put(isList ? '[…]' : '{…}');
-    const keys = isList ? undefined : Object.keys(inner);
-    const size = keys?.length ?? (inner as unknown[]).length;
-    put(keys ? '{' : '[');
-    for (let index = 0; index < size; index++) {
+    if (typeof inner === 'string') put(JSON.stringify(inner.slice(0, left)));
+    else if (Array.isArray(inner)) writeList(inner, depth);
+    else if (isObject(inner)) writeObject(inner, depth);
+    else put(JSON.stringify(inner) ?? 'null');
+  };
+  const writeList = (list: readonly unknown[], depth: number): void => {
+    if (depth > deepestInBrief) return put('[…]');
+    let before = '[';
+    for (const item of list) {
       if (left <= 0) return;
-      if (index > 0) put(',');
-      const key = keys?.[index];
-      if (key !== undefined) put(`${JSON.stringify(key.slice(0, left))}:`);
-      write(
-        key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key],
-        depth + 1,
-      );
+      put(before);
+      write(item, depth + 1);
+      before = ',';
     }
-    put(keys ? '}' : ']');
+    put(list.length === 0 ? '[]' : ']');
+  };
+  const writeObject = (fields: Fields, depth: number): void => {
+    if (depth > deepestInBrief) return put('{…}');
+    let before = '{';
+    for (const key of Object.keys(fields)) {
+      if (left <= 0) return;
+      put(`${before}${JSON.stringify(key.slice(0, left))}:`);
+      write(fields[key], depth + 1);
+      before = ',';
+    }
+    put(before === '{' ? '{}' : '}');
   };
   write(value, 0);
   return pieces.join('');

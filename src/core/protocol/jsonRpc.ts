@@ -42,7 +42,11 @@ export type RequestMessage = Readonly<{
 
 export type Message =
   | RequestMessage
-  | { readonly kind: 'notification'; readonly method: string; readonly params: Fields | undefined }
+  | {
+      readonly kind: 'notification';
+      readonly method: string;
+      readonly params: Fields | undefined;
+    }
   /** An answer. With neither a result nor an error, it is not a valid one. */
   | {
       readonly kind: 'response';
@@ -50,7 +54,11 @@ export type Message =
       readonly result?: Fields;
       readonly error?: RpcError;
     }
-  | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
+  | {
+      readonly kind: 'invalid';
+      readonly id: RequestId | null;
+      readonly error: RpcError;
+    };
 
 export type Payload =
   | { readonly kind: 'single'; readonly message: Message }
@@ -61,10 +69,11 @@ export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): r
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
 
-const notJson: Payload = {
-  kind: 'unreadable',
-  error: { code: errorCodes.parse, message: 'The body is not JSON.' },
-};
+function unreadable(message: string, code: number = errorCodes.invalidRequest): Payload {
+  return { kind: 'unreadable', error: { code, message } };
+}
+
+const notJson = unreadable('The body is not JSON.', errorCodes.parse);
 
 export function parsePayload(text: string): Payload {
   try {
@@ -85,24 +94,23 @@ export function* payloadInSlices(text: string): Sliced<Payload> {
 function payloadOf(value: unknown, mayBeDeep: boolean): Payload {
   const read = mayBeDeep ? readUnlessDeep : readStrictly;
   if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
-  if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
-  if (value.length > mostInBatch) {
-    return {
-      kind: 'unreadable',
-      error: invalid(`The batch has more than ${mostInBatch} messages.`),
-    };
-  }
+  if (value.length === 0) return unreadable('The batch is empty.');
+  if (value.length > mostInBatch)
+    return unreadable(`The batch has more than ${mostInBatch} messages.`);
   return { kind: 'batch', messages: value.map(read) };
 }
 
 function readUnlessDeep(value: unknown): Message {
   if (!isTooDeep(value)) return readStrictly(value);
-  const { id, ...rest } = asFields(value);
+  const { id, method } = asFields(value);
   const known = isRequestId(id) ? id : null;
-  const error = invalid('The message is nested too deep.');
-  return 'method' in rest
-    ? { kind: 'invalid', id: known, error }
-    : { kind: 'response', id: known, error };
+  const code = errorCodes.invalidRequest;
+  const error = { code, message: 'The message is nested too deep.' };
+  return {
+    kind: method === undefined ? 'response' : 'invalid',
+    id: known,
+    error,
+  };
 }
 
 /**
@@ -126,15 +134,15 @@ export async function parseLongMessages(
   const value = await share.run(parsedInSlices(withoutMark(text))).catch(() => undefined);
   const messages = value === undefined ? undefined : share.charge(() => readMessages(value));
   for (const message of messages ?? []) {
-    const content =
-      'result' in message
-        ? message.result
-        : 'method' in message
-          ? message.params
-          : message.error.data;
+    const content = contentOf(message);
     if (isObject(content)) share.owns(content);
   }
   return messages;
+}
+
+function contentOf(message: JSONRPCMessage): unknown {
+  if ('result' in message) return message.result;
+  return 'method' in message ? message.params : message.error.data;
 }
 
 export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
@@ -156,63 +164,105 @@ export function wireMessage(message: Message): JSONRPCMessage | undefined {
   if (message.kind === 'notification')
     return params ? { jsonrpc, method, params } : { jsonrpc, method };
   const { id } = message;
-  return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
+  return params
+    ? {
+        jsonrpc,
+        id,
+        method,
+        params,
+      }
+    : { jsonrpc, id, method };
 }
 
 const readStrictly = (value: unknown): Message => readMessage(value, false);
 
 function readMessage(value: unknown, isTolerant: boolean): Message {
-  if (!isObject(value))
-    return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
+  if (!isObject(value)) return invalid(null, 'A message is a JSON object.');
   const { jsonrpc, method } = value;
   const id = isRequestId(value['id']) ? value['id'] : null;
-  if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
-  const isAnswer = 'result' in value || 'error' in value;
-  if (
-    typeof method !== 'string' &&
-    isAnswer &&
-    (isTolerant || method === undefined || method === null)
-  ) {
-    return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
-  }
-  if (typeof method !== 'string')
-    return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
+  if (jsonrpc !== '2.0') return invalid(id, '`jsonrpc` must be "2.0".');
+  if (typeof method !== 'string') return readResponse(id, value, isTolerant);
   if ('id' in value && id === null && !isTolerant)
-    return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
+    return invalid(id, '`id` must be a string or a number.');
   const given = value['params'] ?? undefined;
   const params = isObject(given) ? presentParams(method, given) : undefined;
   if (given !== undefined && !params && !isTolerant)
-    return {
-      kind: 'invalid',
-      id,
-      error: invalid('`params` must be an object.', errorCodes.invalidParams),
-    };
+    return invalid(id, '`params` must be an object.', errorCodes.invalidParams);
   return id === null
-    ? { kind: 'notification', method, params }
-    : { kind: 'request', id, method, params };
+    ? {
+        kind: 'notification',
+        method,
+        params,
+      }
+    : {
+        kind: 'request',
+        id,
+        method,
+        params,
+      };
+}
+
+function invalid(
+  id: RequestId | null,
+  message: string,
+  code: number = errorCodes.invalidRequest,
+): Message {
+  return {
+    kind: 'invalid',
+    id,
+    error: { code, message },
+  };
+}
+
+function readResponse(id: RequestId | null, fields: Fields, isTolerant: boolean): Message {
+  const isAnswer = 'result' in fields || 'error' in fields;
+  if (isAnswer && isTolerant) return readServerResponse(id, fields);
+  const { method = null } = fields;
+  return isAnswer && method === null
+    ? readClientResponse(id, fields)
+    : invalid(id, '`method` must be a string.');
 }
 
 function readClientResponse(id: RequestId | null, { result, error }: Fields): Message {
-  if (isObject(error)) return { kind: 'response', id, error: readError(error, 'client') };
+  if (isObject(error))
+    return {
+      kind: 'response',
+      id,
+      error: readError(error, 'client'),
+    };
   return isObject(result)
-    ? { kind: 'response', id, result: presentAnswer(result) }
+    ? {
+        kind: 'response',
+        id,
+        result: presentAnswer(result),
+      }
     : { kind: 'response', id };
 }
 
 function readServerResponse(id: RequestId | null, fields: Fields): Message {
   const { result, error } = fields;
   if (error !== null && error !== undefined) {
+    const given = isObject(error) ? error : { message: error };
     return {
       kind: 'response',
       id,
-      error: readError(isObject(error) ? error : { message: error }, 'server'),
+      error: readError(given, 'server'),
     };
   }
-  if (isObject(result)) return { kind: 'response', id, result: presentResult(result) };
+  if (isObject(result))
+    return {
+      kind: 'response',
+      id,
+      result: presentResult(result),
+    };
   // Without an id, it answers no request.
   if (!('result' in fields) || id === null) return { kind: 'response', id };
   const message = `The answer has a result that is not an object: ${inBrief(result, 100)}`;
-  return { kind: 'response', id, error: { code: errorCodes.internal, message } };
+  return {
+    kind: 'response',
+    id,
+    error: { code: errorCodes.internal, message },
+  };
 }
 
 /** An agent gets this many characters of an error's message (S2). */
@@ -228,16 +278,16 @@ function readError(error: Fields, whose: 'client' | 'server'): RpcError {
   };
 }
 
-function invalid(message: string, code: number = errorCodes.invalidRequest): RpcError {
-  return { code, message };
-}
-
 export function resultMessage(id: RequestId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
 }
 
 export function errorAnswer(id: RequestId | null, { code, message, data }: RpcError): Fields {
-  return { jsonrpc: '2.0', id, error: { code, message, data } };
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code, message, data },
+  };
 }
 
 export function errorMessage(id: RequestId | null, error: RpcError): string {
@@ -245,12 +295,16 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
 }
 
 export function withId(answer: string, from: RequestId, to: RequestId): string {
-  const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+  const head = (id: RequestId) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;
 }
 
 export function notificationMessage(method: string, params?: Fields): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    method,
+    params,
+  });
 }
 
 export function isRequestId(value: unknown): value is RequestId {

@@ -2,8 +2,9 @@
  * Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its
  * tool marks.
  */
-import { isObject, type Fields } from '../base/isObject.js';
+import { isObject, mapped, without, type Fields } from '../base/isObject.js';
 import { deepestValue } from './json.js';
+import { valueKeywords } from './shapes.js';
 import { taskMethods } from './versions.js';
 
 /** `header` is the name of its header after `Mcp-Param-`. */
@@ -12,7 +13,6 @@ export type MirroredParam = Readonly<{ header: string; path: readonly string[] }
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirroredTypes = ['string', 'integer', 'boolean'];
-const dataKeywords = ['default', 'const', 'enum', 'examples'];
 
 /** By method: the parameter in the header `Mcp-Name`. */
 export const namedParams: ReadonlyMap<string, string> = new Map([
@@ -108,7 +108,7 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
     if (!isObject(node)) return;
     annotated(node, path);
     for (const [key, value] of Object.entries(node)) {
-      if (dataKeywords.includes(key)) continue;
+      if (valueKeywords.includes(key)) continue;
       if (key !== 'properties' || !isObject(value)) walk(value, undefined, depth + 1);
       else
         for (const [name, inner] of Object.entries(value))
@@ -122,15 +122,9 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
 export function withoutMirroring(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutMirroring);
   if (!isObject(schema)) return schema;
-  const kept = Object.entries(schema).filter(([key]) => key !== annotation);
-  return Object.fromEntries(
-    kept.map(([key, value]) => {
-      if (dataKeywords.includes(key)) return [key, value];
-      if (key !== 'properties' || !isObject(value)) return [key, withoutMirroring(value)];
-      return [
-        key,
-        Object.fromEntries(Object.entries(value).map(([name, of]) => [name, withoutMirroring(of)])),
-      ];
-    }),
-  );
+  return mapped(without(schema, annotation), (value, key) => {
+    if (valueKeywords.includes(key)) return value;
+    const isMap = key === 'properties' && isObject(value);
+    return isMap ? mapped(value, withoutMirroring) : withoutMirroring(value);
+  });
 }

@@ -1,9 +1,14 @@
 /** One request to a server and its outcome. A layer adds only fields unknown above it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
-import type { ClientKind, Fields, ServerClient } from './client.js';
+import type { Fields, ServerClient } from './client.js';
+import type { ClientPolicy } from './clientPolicy.js';
 
-export type Progress = Readonly<{ progress: number; total?: number; message?: string }>;
+export type Progress = Readonly<{
+  progress: number;
+  total?: number;
+  message?: string;
+}>;
 
 export interface RequestTerms {
   /** The `_meta` for the server. The connection adds the progress token. */
@@ -43,8 +48,7 @@ export interface OtherRequest extends RequestTerms {
 export type Destination = Readonly<Record<'toolset' | 'conversation', string>>;
 
 export interface ToolsetCall extends ToolCall, Destination {
-  /** The kind of client, for its names of tools; by default `plain`, with published names. */
-  readonly clientKind?: ClientKind;
+  readonly policy: ClientPolicy;
   /** True if an app calls, because apps know tools by their original names (G8). */
   readonly fromApp?: true | undefined;
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
@@ -54,8 +58,6 @@ export interface ToolsetCall extends ToolCall, Destination {
    * permissions.
    */
   readonly consented?: string;
-  /** For people, if no client is behind the call. */
-  readonly agent?: string;
   /**
    * The arguments of that call as the person saw them, with those of the override (O5). No others
    * are sent.
@@ -82,7 +84,11 @@ export type ServerOutcome<Result> =
   | Outcome<Result>
   /** The connection ended first: the result is unknown, and the call is never sent again (X4). */
   | { readonly kind: 'lost'; readonly cause: string }
-  | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number };
+  | {
+      readonly kind: 'timedOut';
+      readonly limit: 'call' | 'callMax';
+      readonly ms: number;
+    };
 
 /** A notice for the conversation leasing an instance, given once with a result (L3, X4). */
 export type LeaseNews =

@@ -77,9 +77,12 @@ function mapOf(entry: Shape): Shape {
 
 const present: Shape = (value) => value ?? undefined;
 
+/** The values of these keywords are data, except for properties of these names. */
+export const valueKeywords = ['default', 'const', 'enum', 'examples'];
 /** In these keywords of a schema, null is a value. */
 const nullable = ['default', 'const', 'example'];
-const schemaKeywords = [
+/** The value of these keywords is a schema. */
+export const schemaKeywords = [
   'items',
   'additionalProperties',
   'not',
@@ -89,8 +92,9 @@ const schemaKeywords = [
   'contains',
   'propertyNames',
 ];
-const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-/** These keywords of a schema have a map of free names. */
+/** These keywords have a list of schemas. */
+export const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+/** These keywords have a map of free names. */
 export const schemaMaps: readonly string[] =
   'properties patternProperties $defs definitions dependencies dependentRequired dependentSchemas'.split(
     ' ',
@@ -143,7 +147,11 @@ const moment: Shape = (value) => {
 };
 
 const icon = fields(
-  { mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') },
+  {
+    mimeType: text,
+    sizes: listOf(text),
+    theme: oneOf('light', 'dark'),
+  },
   { src: text },
 );
 const annotations = fields({
@@ -151,8 +159,17 @@ const annotations = fields({
   priority: share,
   lastModified: moment,
 });
-const shown = { title: text, description: text, icons: listOf(icon), _meta: table };
-const described = { ...shown, mimeType: text, annotations };
+const shown = {
+  title: text,
+  description: text,
+  icons: listOf(icon),
+  _meta: table,
+};
+const described = {
+  ...shown,
+  mimeType: text,
+  annotations,
+};
 
 const toolAnnotations = fields({
   title: text,
@@ -171,18 +188,37 @@ function reader(shape: Shape): <Entry extends object>(entry: Entry) => Entry {
   return <Entry extends object>(entry: Entry) => (shape(entry) ?? entry) as Entry;
 }
 
-const argument = fields({ title: text, description: text, required: flag }, { name: text });
+const argument = fields(
+  {
+    title: text,
+    description: text,
+    required: flag,
+  },
+  { name: text },
+);
 
 /** Each takes an entry with its required fields. */
 export const rightTool = reader(toolShape);
 export const rightPrompt = reader(
-  fields({ ...shown, mimeType: text, arguments: listOf(argument) }),
+  fields({
+    ...shown,
+    mimeType: text,
+    arguments: listOf(argument),
+  }),
 );
 export const rightResource = reader(fields({ ...described, size: number }));
 /** Without a URI, so that no template passes for a resource (S3c). */
 export const rightTemplate = reader(fields({ ...described, uri: () => undefined }));
 
-const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });
+const resourceFields = fields(
+  {
+    mimeType: text,
+    _meta: table,
+    text,
+    blob: text,
+  },
+  { uri: text },
+);
 const resourceContents: Shape = (value) => {
   const read = resourceFields(value);
   return isObject(read) && (read['text'] ?? read['blob']) !== undefined ? read : undefined;
@@ -214,7 +250,11 @@ function unlessList(entry: Shape): Shape {
 const sampledContent: Shape = (value) =>
   Array.isArray(value) ? listOf(sampledBlock)(value) : sampledBlock(value);
 
-const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
+const completionFields = fields({
+  values: listOf(text),
+  total: whole,
+  hasMore: flag,
+});
 const completion: Shape = (value) => {
   const read = (completionFields(value) ?? {}) as Fields;
   return read['values'] === undefined ? { ...read, values: [] } : read;
@@ -285,7 +325,13 @@ const fieldOfForm = (ofDefault: Shape): Shape =>
     format: oneOf('email', 'uri', 'date', 'date-time'),
     enumNames: listOf(text),
   });
-const defaults = { string: text, number, integer: number, boolean: flag, array: listOf(text) };
+const defaults = {
+  string: text,
+  number,
+  integer: number,
+  boolean: flag,
+  array: listOf(text),
+};
 const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map(
   Object.entries(defaults).map(([type, ofDefault]) => [type, fieldOfForm(ofDefault)]),
 );

@@ -14,7 +14,11 @@ export type FailureCause =
   /** Two tools have one name (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
   /** `final`: reconnecting has given up (X4a). */
-  | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
+  | {
+      readonly kind: 'lost';
+      readonly cause: string;
+      readonly final: boolean;
+    };
 
 export interface Failure {
   readonly since: number;
@@ -30,7 +34,11 @@ export function failureOf(cause: FailureCause, id: string, services: Services): 
   const { clock, log, recorder, redactor } = services;
   const failure = { ...described(cause, (text) => redactor.redact(text)), since: clock.now() };
   if (cause.kind === 'startFailed')
-    recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
+    recorder.event({
+      event: 'start failed',
+      toolset: id,
+      reason: cause.failure.code,
+    });
   log.write('error', `${id}: ${failure.reason} ${failure.fix}`);
   return failure;
 }
@@ -42,13 +50,28 @@ export function described(
 ): Omit<Failure, 'since'> {
   if (cause.kind === 'refused') {
     const [{ message, fix }] = cause.problems;
-    return { reason: message, fix, takesDown: true, problems: () => cause.problems };
+    return {
+      reason: message,
+      fix,
+      takesDown: true,
+      problems: () => cause.problems,
+    };
   }
   if (cause.kind === 'startFailed') {
     const reason = redact(cause.failure.message);
     const fix = redact(cause.failure.fix);
-    const start = { ...cause.failure, message: reason, fix };
-    return { reason, fix, start, takesDown: true, problems: (at) => [startFailed(at, start)] };
+    const start = {
+      ...cause.failure,
+      message: reason,
+      fix,
+    };
+    return {
+      reason,
+      fix,
+      start,
+      takesDown: true,
+      problems: (at) => [startFailed(at, start)],
+    };
   }
   const lost = redact(cause.cause);
   const before = cause.final ? 'It ended again and again, so it is no longer restarted: ' : '';

@@ -13,8 +13,9 @@ import {
   reviewedPrompt,
   reviewedResource,
   reviewedTool,
+  type ReviewedOffer,
+  type ReviewedOffers,
 } from '../approval/offerPrints.js';
-import type { ReviewedOffer, ReviewedOffers } from '../approval/offerPrints.js';
 import { appOf } from '../apps/toolMeta.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { perObject } from '../base/perObject.js';
@@ -23,6 +24,7 @@ import type { OfferedResource, OfferedTemplate, OfferedTool } from '../tools/cat
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { bytesOf } from '../tools/tokens.js';
+import { isForEveryone, type GivenList, type ListCause } from './placing.js';
 
 /** The first of equal names counts (N5). */
 export function byKey(offers: Iterable<ReviewedOffer>): ReviewedOffers {
@@ -105,18 +107,23 @@ export class Offer {
 
   curate(definition: ServerDefinition, report: FilteredToolsReport): Curation {
     if (this.made?.definition !== definition || this.made.report !== report) {
-      this.made = { definition, report, curation: curate(definition, this.listing, report) };
+      this.made = {
+        definition,
+        report,
+        curation: curate(definition, this.listing, report),
+      };
     }
     return this.made.curation;
   }
 }
 
+/** The lists of the present instances, and which of them is common. */
 export class Offers {
   private readonly byInstance = new WeakMap<Instance, Offer>();
-  /** Spare instances that nobody has taken. Their first list is not for all yet. */
-  private readonly spares = new WeakSet<Instance>();
+  /** The key of the capabilities that were declared for the common list. */
   commonDeclared: string;
-  isVaried = false;
+  /** True once an instance had another list than the common one. */
+  hasOwn = false;
 
   constructor(
     public common: Offer,
@@ -144,40 +151,21 @@ export class Offers {
     return this.byInstance.get(instance);
   }
 
-  /**
-   * Notes the list of an instance. Returns true if it becomes the common list. The first list of an
-   * instance does if its client declares what the client of the common list does; the first list of
-   * a spare instance only when a conversation has taken it. Later changes in the instance of a
-   * conversation concern only that conversation.
-   */
-  note(instance: Instance, offer: Offer, isStart: boolean): boolean {
-    const declared = capabilitiesKey(instance.declared);
-    const isUntaken = instance.use.kind === 'spare' && isStart;
-    if (isUntaken) this.spares.add(instance);
-    const isForAll = !isUntaken && this.isForAll(instance);
+  /** Returns what `placeOf` and `isForEveryone` want to know of a list of the instance. */
+  given({ use, client, declared }: Instance, cause: ListCause): GivenList {
+    return {
+      cause,
+      use: use.kind,
+      hasConversation: client?.listedFor !== undefined,
+      declaresSame: capabilitiesKey(declared) === this.commonDeclared,
+    };
+  }
+
+  /** Remembers the list of an instance. The common list stays, because it may not be replaced. */
+  remember(instance: Instance, offer: Offer, list: GivenList): void {
     this.byInstance.set(instance, offer);
-    if (isForAll) this.commonDeclared = declared;
-    this.isVaried ||= offer !== this.common;
-    return isForAll || (isStart && !isUntaken && declared === this.commonDeclared);
-  }
-
-  /**
-   * True if its present list is for all, and not only for the conversation that holds it or will
-   * hold it.
-   */
-  isForAll({ use, client, declared }: Instance): boolean {
-    // The next conversation is expected to be like the last, and others may be offered something
-    // else.
-    if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonDeclared;
-    return use.kind !== 'leased' || client?.listedFor === undefined;
-  }
-
-  /**
-   * Returns the first list of an instance that was spare until now; undefined for any other, and
-   * the second time.
-   */
-  takenSpare(instance: Instance): Offer | undefined {
-    return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
+    if (isForEveryone(list)) this.commonDeclared = capabilitiesKey(instance.declared);
+    if (offer !== this.common) this.hasOwn = true;
   }
 
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {

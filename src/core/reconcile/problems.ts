@@ -18,7 +18,12 @@ export function signInProblems(at: At, status: SignInStatus): Problem[] {
 
 export function startFailed(at: At, { code, message, fix, path, instead }: StartFailure): Problem {
   const place = path.length > 0 ? at.places.value(path) : at.places.key;
-  const given = { said: message, fix, place, ...(instead !== undefined && { instead }) };
+  const given = {
+    said: message,
+    fix,
+    place,
+    ...(instead !== undefined && { instead }),
+  };
   // The codes of such failures have one text.
   return { ...problemOf('server-exited', at, given), code };
 }

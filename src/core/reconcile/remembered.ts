@@ -58,7 +58,11 @@ export function standInOf(
   const curated = Offer.of(listing).curate(definition, report);
   if (curated.kind === 'refused') return undefined;
   // Another list needs an instance, so there is only one here.
-  const offered: Offered = { listing, curated, declared: [declared] };
+  const offered: Offered = {
+    listing,
+    curated,
+    declared: [declared],
+  };
   return {
     definition,
     remembered,

@@ -23,8 +23,9 @@ import {
   permitsOf,
   planStep,
   startableDefinition,
+  type Asked,
+  type Step,
 } from './plan.js';
-import type { Asked } from './plan.js';
 import {
   isSameOffer,
   type OfferMemory,
@@ -41,6 +42,7 @@ type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
  * connection is closed.
  */
 interface Attempt {
+  readonly kind: 'starting';
   definition: ServerDefinition;
   readonly start: Start;
   /**
@@ -49,6 +51,16 @@ interface Attempt {
    */
   done: Promise<void>;
 }
+
+/** A person stopped it. */
+interface Stopped {
+  readonly kind: 'stopped';
+  readonly definition: ServerDefinition;
+  readonly since: number;
+}
+
+/** With a caller, the start does not wait for its turn. */
+type Demand = 'by a caller' | 'by the plan';
 
 export interface UnitDeps extends Omit<ServingDeps, 'server' | 'conversations'> {
   readonly memory: OfferMemory | undefined;
@@ -63,16 +75,23 @@ export type Releaser = 'a person' | 'this conversation';
 const revoked = 'its approval was revoked';
 
 export class ServerUnit {
+  /** The entry of the file; undefined if it has none. */
   private wanted: ConfiguredServer | undefined;
-  serving: Serving | undefined;
-  private standIn: StandIn | undefined;
-  private remembered: RememberedOffer | undefined;
-  private attempt: Attempt | undefined;
-  private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. The serving one may have its own fault. */
+  /** The tools of a definition that has listed them, or of an earlier window until then (P8). */
+  published: Serving | StandIn | undefined;
+  /** A start and a stop exclude each other. Either goes with anything published. */
+  private activity: Attempt | Stopped | undefined;
+  /**
+   * Why the definition of the file does not serve. It stays during the next start. The serving
+   * definition may have its own fault.
+   */
   private failure: Failure | undefined;
+  /** Since when something else than the definition of the file serves. */
   private divergedAt: number | undefined;
+  /** True if the last plan waited for an approval, so that only a new judgement changes it. */
   private heldBack = false;
+  /** The offer that the memory has for the next window. */
+  private remembered: RememberedOffer | undefined;
   private readonly ends: PendingEnds;
   private readonly draining = new Set<Serving>();
   private readonly conversations: ServerConversations;
@@ -86,19 +105,33 @@ export class ServerUnit {
     this.conversations = new ServerConversations(services.conversations?.of(id));
   }
 
-  get published(): Serving | StandIn | undefined {
-    return this.serving ?? this.standIn;
+  get serving(): Serving | undefined {
+    return this.published instanceof Serving ? this.published : undefined;
+  }
+
+  private get standIn(): StandIn | undefined {
+    return this.published instanceof Serving ? undefined : this.published;
+  }
+
+  private get attempt(): Attempt | undefined {
+    return this.activity?.kind === 'starting' ? this.activity : undefined;
+  }
+
+  private get stopped(): Stopped | undefined {
+    return this.activity?.kind === 'stopped' ? this.activity : undefined;
   }
 
   /** A request to a stand-in waits here for the start, and finds the real tools. */
   async ready(
     signal: CancelSignal,
   ): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
-    for (let asked: StandIn | undefined; !this.serving && this.standIn && !signal.aborted;) {
+    let asked: StandIn | undefined;
+    while (this.standIn && !signal.aborted) {
       if (!this.attempt) {
+        // Its start came to nothing, so another one would too.
         if (asked === this.standIn) break;
         asked = this.standIn;
-        this.launch(this.standIn.definition, true);
+        this.launch(asked.definition, 'by a caller');
         this.changed();
       }
       this.attempt?.start.turn?.hurry();
@@ -119,46 +152,69 @@ export class ServerUnit {
   apply(wanted: ConfiguredServer | undefined): void {
     const reason = this.wanted && editOf(this.wanted, wanted);
     if (reason !== undefined)
-      this.deps.services.recorder.event({ event: 'edited', toolset: this.id, reason });
+      this.deps.services.recorder.event({
+        event: 'edited',
+        toolset: this.id,
+        reason,
+      });
     this.wanted = wanted;
-    const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map(
-      (each) => each?.definition,
-    );
-    const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
+    const { serving, attempt, stopped } = this;
+    const running = {
+      serving: serving?.definition,
+      starting: attempt?.definition,
+      stopped: stopped?.definition,
+    };
+    const step = planStep(wanted, running, permitsOf(this.asked));
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
-    if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
-    if (step.kind === 'start') this.begin(step.definition);
-    else if (step.kind === 'revoke') this.endNow(revoked);
-    else if (step.kind === 'redirect') {
-      if (this.attempt) this.attempt.definition = step.definition;
-      this.stand(step.definition);
-      if (!this.standIn) this.attempt?.start.turn?.hurry();
-    } else if (step.kind !== 'none') {
-      this.overtake();
-      this.failure = undefined;
-      if (step.kind === 'recurate') this.recurate(step.definition);
-      else if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
-      else this.standDown();
-    }
+    if (stopped && step.kind !== 'none' && step.kind !== 'keepPrevious') this.activity = undefined;
+    this.carryOut(step);
     this.changed();
+  }
+
+  private carryOut(step: Step): void {
+    switch (step.kind) {
+      case 'none':
+        return;
+      case 'start':
+        return this.begin(step.definition, 'by the plan');
+      case 'redirect':
+        if (this.attempt) this.attempt.definition = step.definition;
+        this.showStandIn(step.definition);
+        if (!this.standIn) this.attempt?.start.turn?.hurry();
+        return;
+      case 'revoke':
+        return this.endNow(revoked);
+      case 'recurate':
+        this.giveUpStart();
+        return this.recurate(step.definition);
+      case 'withdraw':
+        this.giveUpStart();
+        return this.replace(undefined, 'it was removed or disabled');
+      case 'hold':
+      case 'keepPrevious':
+        this.giveUpStart();
+        return this.hideStandIn();
+    }
   }
 
   reconsider(): void {
     const { wanted, serving } = permitsOf(this.asked);
-    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
+    const { judge } = this.deps;
+    const isRevoked = ({ definition }: Serving): boolean => judge(definition).kind === 'pending';
+    this.endDraining(revoked, [...this.draining].filter(isRevoked));
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
 
   async start(): Promise<void> {
-    this.stopped = undefined;
-    const serving = this.serving;
+    if (this.stopped) this.activity = undefined;
+    const { serving } = this;
     const definition = startableDefinition(this.asked);
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
       if (this.attempt) this.attempt.start.turn?.hurry();
-      else this.begin(definition, true);
+      else this.begin(definition, 'by a caller');
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
     }
@@ -169,7 +225,12 @@ export class ServerUnit {
   async stop(): Promise<void> {
     const definition = enabledDefinition(this.wanted) ?? this.serving?.definition;
     if (!definition) return;
-    this.stopped = { definition, since: this.deps.services.clock.now() };
+    this.overtake();
+    this.activity = {
+      kind: 'stopped',
+      definition,
+      since: this.deps.services.clock.now(),
+    };
     this.endNow('a person stopped it');
     this.changed();
     await this.ends.settled();
@@ -203,10 +264,9 @@ export class ServerUnit {
   async dispose(): Promise<void> {
     this.wanted = undefined;
     this.overtake();
-    this.standIn = undefined;
     const reason = 'MCP Toolsets was shut down';
     if (this.serving) this.ends.add(this.serving.close(reason));
-    this.serving = undefined;
+    this.published = undefined;
     this.endDraining(reason);
     await this.gone();
   }
@@ -239,27 +299,34 @@ export class ServerUnit {
   }
 
   private get asked(): Asked {
-    return { judge: this.deps.judge, wanted: this.wanted, serving: this.serving?.definition };
+    return {
+      judge: this.deps.judge,
+      wanted: this.wanted,
+      serving: this.serving?.definition,
+    };
   }
 
-  private begin(definition: ServerDefinition, isAsked = false): void {
+  private begin(definition: ServerDefinition, demand: Demand): void {
     this.overtake();
-    this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition))
-      this.launch(definition, isAsked);
+    this.showStandIn(definition);
+    const waitsForCall = this.standIn !== undefined && this.deps.startsOnCall(definition);
+    if (demand === 'by a caller' || !waitsForCall) this.launch(definition, demand);
   }
 
-  /**
-   * @param isAsked true if a caller waits. Without published tools, the start does not wait for its
-   * turn either.
-   */
-  private launch(definition: ServerDefinition, isAsked: boolean): void {
+  /** Without published tools, the start does not wait for its turn either. */
+  private launch(definition: ServerDefinition, demand: Demand): void {
     const { clock, turns, expectedClient: expected } = this.deps.services;
     const client = expectedClient(expected());
-    const turn = turns.take(isAsked || !this.standIn || definition.launch.transport !== 'stdio');
+    const isUrgent = demand === 'by a caller' || !this.standIn;
+    const turn = turns.take(isUrgent || definition.launch.transport !== 'stdio');
     const start = new Start({ kind: 'warm' }, clock.now(), client.capabilities, turn, client);
-    const attempt: Attempt = { definition, start, done: Promise.resolve() };
-    this.attempt = attempt;
+    const attempt: Attempt = {
+      kind: 'starting',
+      definition,
+      start,
+      done: Promise.resolve(),
+    };
+    this.activity = attempt;
     attempt.done = this.run(attempt).finally(() => turn.end());
     this.ends.add(attempt.done);
   }
@@ -276,17 +343,13 @@ export class ServerUnit {
     start.turn?.end();
     if (start.signal.aborted)
       return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
-    this.attempt = undefined;
+    this.activity = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed')
-      this.failure = failureOf(
-        { kind: 'startFailed', failure: outcome.failure },
-        this.id,
-        services,
-      );
+      this.setFailure({ kind: 'startFailed', failure: outcome.failure });
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start))
-      this.standDown();
+      this.hideStandIn();
     this.changed();
   }
 
@@ -298,16 +361,19 @@ export class ServerUnit {
     const offer = Offer.of(listing);
     const { services, filteredTools, onChange } = this.deps;
     const curated = offer.curate(definition, filteredTools());
-    const refuse = (cause: FailureCause): void => {
-      this.failure = failureOf(cause, this.id, services);
-      this.ends.add(connection.close());
-    };
-    if (listing.failure && this.published)
-      return refuse({
-        kind: 'startFailed',
-        failure: { code: 'list-failed', path: [], ...listing.failure },
-      });
-    if (curated.kind === 'refused') return refuse(curated);
+    if (listing.failure && this.published) {
+      const failure = {
+        code: 'list-failed',
+        path: [],
+        ...listing.failure,
+      } as const;
+      this.setFailure({ kind: 'startFailed', failure });
+      return this.ends.add(connection.close());
+    }
+    if (curated.kind === 'refused') {
+      this.setFailure(curated);
+      return this.ends.add(connection.close());
+    }
     this.failure = undefined;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
@@ -331,14 +397,13 @@ export class ServerUnit {
     // (R2).
     if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.failure = failureOf(refused, this.id, this.deps.services);
+    if (refused) this.setFailure(refused);
   }
 
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.serving;
-    if (!before && !next) return this.standDown();
-    this.serving = next;
-    this.standIn = undefined;
+    if (!before && !next) return this.hideStandIn();
+    this.published = next;
     this.publish();
     if (!before) return;
     this.draining.add(before);
@@ -347,28 +412,29 @@ export class ServerUnit {
     );
   }
 
-  private stand(definition: ServerDefinition): void {
+  /** Publishes the list of an earlier window for this launch, unless a definition serves. */
+  private showStandIn(definition: ServerDefinition): void {
+    if (this.serving) return;
     const { memory, filteredTools } = this.deps;
-    const before =
-      this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
-    const remembered =
-      before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
+    const before = this.standIn;
+    const isSame = before?.definition.launchHash === definition.launchHash;
+    const remembered = isSame ? before.remembered : memory?.recall(definition);
     const next = remembered && standInOf(definition, remembered, filteredTools());
-    if (!next) return this.standDown();
-    if (!before) this.failure = undefined;
-    this.standIn = next;
+    if (!next) return this.hideStandIn();
+    if (!isSame) this.failure = undefined;
+    this.published = next;
     this.publish();
   }
 
-  private standDown(): void {
+  private hideStandIn(): void {
     if (!this.standIn) return;
-    this.standIn = undefined;
+    this.published = undefined;
     this.publish();
   }
 
   private publish(): void {
     const { serving, remembered } = this;
-    this.noteDivergence();
+    this.updateDivergence();
     const offer = serving?.toRemember;
     if (offer && !offer.listing.failure && !(remembered && isSameOffer(offer, remembered))) {
       this.remembered = offer;
@@ -378,28 +444,37 @@ export class ServerUnit {
   }
 
   private changed(): void {
-    this.noteDivergence();
+    this.updateDivergence();
     this.deps.onChange();
   }
 
-  private noteDivergence(): void {
+  private setFailure(cause: FailureCause): void {
+    this.failure = failureOf(cause, this.id, this.deps.services);
+  }
+
+  private updateDivergence(): void {
     const diverged = diverges(this.wanted, this.serving?.definition);
     this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
   private endNow(reason: string): void {
-    this.overtake();
-    this.failure = undefined;
+    this.giveUpStart();
     this.replace(undefined, reason);
     this.endDraining(reason);
   }
 
-  private endDraining(reason: string, isMeant = (_: Serving): boolean => true): void {
-    for (const serving of this.draining) if (isMeant(serving)) this.ends.add(serving.close(reason));
+  private endDraining(reason: string, servings: Iterable<Serving> = this.draining): void {
+    for (const serving of servings) this.ends.add(serving.close(reason));
+  }
+
+  private giveUpStart(): void {
+    this.overtake();
+    this.failure = undefined;
   }
 
   private overtake(): void {
-    this.attempt?.start.cancel();
-    this.attempt = undefined;
+    if (!this.attempt) return;
+    this.attempt.start.cancel();
+    this.activity = undefined;
   }
 }

@@ -24,7 +24,11 @@ export type ServerState =
   | { readonly kind: 'invalid' }
   | { readonly kind: 'pending' }
   /** It waits for a sign-in (X7); `why` is a sentence. */
-  | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
+  | {
+      readonly kind: 'signInNeeded';
+      readonly since: number;
+      readonly why: string;
+    }
   | { readonly kind: 'starting'; readonly since: number }
   | { readonly kind: 'running'; readonly since: number }
   /** It has not started in this window. Its tools are from an earlier one, and a call starts it. */
@@ -73,10 +77,20 @@ function stateOf(facts: UnitFacts): ServerState {
   const starting = serving?.pool.starts.since;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
-  if (pending) return { kind: 'reconnecting', ...pending, cause: serving.failure?.reason ?? '' };
+  if (pending)
+    return {
+      kind: 'reconnecting',
+      ...pending,
+      cause: serving.failure?.reason ?? '',
+    };
   const down = serving?.failure?.takesDown ? serving.failure : failure;
   if (down && wanted?.kind === 'valid')
-    return { kind: 'failed', since: down.since, reason: down.reason, fix: down.fix };
+    return {
+      kind: 'failed',
+      since: down.since,
+      reason: down.reason,
+      fix: down.fix,
+    };
   if (serving) return { kind: 'idle', since: serving.idleSince };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
@@ -114,7 +128,7 @@ export function inPresentText(
   });
 }
 
-export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {
+export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Problem[] {
   const { id, wanted, serving } = facts;
   // A replaced definition has no place in the file.
   const inFile = facts.divergedAt === undefined ? serving : undefined;
@@ -149,7 +163,14 @@ function instancesOf(facts: UnitFacts) {
     const folder = launch.transport === 'stdio' ? launch.cwd : undefined;
     return pool.live.map(
       ({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
-        const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };
+        const status = {
+          id,
+          pid: connection.pid,
+          startedAt,
+          lastCallAt,
+          callsInFlight,
+          use,
+        };
         return {
           ...status,
           ...(folder !== undefined && { folder }),
@@ -160,16 +181,18 @@ function instancesOf(facts: UnitFacts) {
   });
 }
 
-const notAsked: SignInStatus = { kind: 'none' };
+interface StatusParts {
+  readonly server: ConfiguredServer;
+  readonly facts: UnitFacts;
+  readonly toolset: Toolset | undefined;
+  readonly changedOffers: readonly ChangedOffer[] | undefined;
+  /** The places of the same id in lower sources, which have no effect (C5). */
+  readonly shadows: readonly Place[] | undefined;
+  readonly signIn: SignInStatus;
+}
 
-export function statusOf(
-  server: ConfiguredServer,
-  facts: UnitFacts,
-  toolset: Toolset | undefined,
-  changedOffers: readonly ChangedOffer[] = [],
-  shadows: readonly Place[] = [],
-  signIn: SignInStatus = notAsked,
-) {
+export function statusOf(parts: StatusParts) {
+  const { server, facts, toolset, changedOffers = [], shadows = [], signIn } = parts;
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed =
@@ -187,7 +210,6 @@ export function statusOf(
     id,
     source,
     origin,
-    /** The places of the same id in lower sources, which have no effect (C5). */
     shadows,
     place: server.places.key,
     transport: definition?.launch.transport,
@@ -195,7 +217,11 @@ export function statusOf(
     trulyStateless: definition?.trulyStateless,
     hasSecrets: definition !== undefined && usesSecrets(definition.launch),
     state: isForSignIn
-      ? { kind: 'signInNeeded' as const, since: signIn.since, why: signIn.why }
+      ? {
+          kind: 'signInNeeded' as const,
+          since: signIn.since,
+          why: signIn.why,
+        }
       : state,
     approval: facts.approval,
     previous: previousOf(facts),

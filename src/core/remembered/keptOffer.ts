@@ -70,6 +70,11 @@ export function readKept(text: string): RememberedOffer | undefined {
   const listing = keptListing(kept['listing']);
   const facts = keptFacts(kept);
   return listing && facts && typeof declared === 'string'
-    ? { ...facts, at, listing, declared }
+    ? {
+        ...facts,
+        at,
+        listing,
+        declared,
+      }
     : undefined;
 }

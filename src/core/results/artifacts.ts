@@ -3,7 +3,7 @@ export interface ArtifactOrigin {
   readonly server: string;
   /** The published name. */
   readonly tool: string;
-  readonly conversation?: string;
+  readonly conversation: string;
 }
 
 export interface ArtifactContent {
@@ -13,7 +13,11 @@ export interface ArtifactContent {
 
 /** `why` is a clause: "the disk is full". */
 export type SaveOutcome =
-  | { readonly kind: 'saved'; readonly path: string; readonly bytes: number }
+  | {
+      readonly kind: 'saved';
+      readonly path: string;
+      readonly bytes: number;
+    }
   | { readonly kind: 'notSaved'; readonly why: string };
 
 export interface ArtifactStore {

@@ -6,8 +6,14 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
-import { formatBytes, nowhere } from './artifacts.js';
-import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
+import {
+  formatBytes,
+  nowhere,
+  type ArtifactContent,
+  type ArtifactOrigin,
+  type ArtifactStore,
+  type SaveOutcome,
+} from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles } from './binaries.js';
 import {
   composed,
@@ -43,16 +49,16 @@ interface ReadableResult {
 export class Delivery {
   constructor(private readonly deps: DeliveryDeps) {}
 
-  async forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
-    return (await this.readable(result, origin)).result;
+  async readable(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
+    return (await this.readableWithFiles(result, origin)).result;
   }
 
-  async forEditorWithApp(
+  async readableWithApp(
     result: CallToolResult,
     origin: ArtifactOrigin,
     token: string,
   ): Promise<CallToolResult> {
-    const forModel = await this.readable(forModelOfApp(result), origin);
+    const forModel = await this.readableWithFiles(forModelOfApp(result), origin);
     return withAppPart(forModel.result, result, token);
   }
 
@@ -62,10 +68,10 @@ export class Delivery {
     origin: ArtifactOrigin,
     opens: boolean,
   ): Promise<ReadableResult> {
-    return this.readable(opens ? forModelOfApp(result) : result, origin);
+    return this.readableWithFiles(opens ? forModelOfApp(result) : result, origin);
   }
 
-  async forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
+  async asGiven(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
     await saveBinaries(
       result.content,
       origin,
@@ -81,7 +87,10 @@ export class Delivery {
     return paths.map((path) => ({ path, isImage: hasModelImage(path) }));
   }
 
-  private async readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
+  private async readableWithFiles(
+    result: CallToolResult,
+    origin: ArtifactOrigin,
+  ): Promise<ReadableResult> {
     const { artifacts, maxResultBytes } = this.deps;
     const bytes = maxResultBytes();
     const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);

@@ -7,8 +7,13 @@ import path from 'node:path';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { formatBytes } from './artifacts.js';
-import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
+import {
+  formatBytes,
+  type ArtifactContent,
+  type ArtifactOrigin,
+  type ArtifactStore,
+  type SaveOutcome,
+} from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
@@ -77,7 +82,11 @@ export class DiskArtifacts implements ArtifactStore {
       await rename(unfinished, file);
       files.set(file, onDisk(bytes));
       void this.quota.request();
-      return { kind: 'saved', path: file, bytes };
+      return {
+        kind: 'saved',
+        path: file,
+        bytes,
+      };
     } catch (error) {
       // The quota of a later window removes what cannot be removed now.
       await rm(unfinished, { force: true }).catch(() => undefined);
@@ -125,7 +134,11 @@ async function sizesIn(root: string): Promise<Map<string, number>> {
   const files = await filesIn(root);
   const sized = files.map(async (file) => {
     const { size, mtimeMs } = await stat(file);
-    return { file, bytes: onDisk(size), mtimeMs };
+    return {
+      file,
+      bytes: onDisk(size),
+      mtimeMs,
+    };
   });
   const found = (await Promise.allSettled(sized)).flatMap((one) =>
     one.status === 'fulfilled' ? [one.value] : [],
@@ -147,11 +160,9 @@ export function artifactsRoot(folder: string): string {
   return path.join(folder, 'artifacts', 'mcp');
 }
 
-function artifactName(now: number, conversation: string | undefined, extension: string): string {
+function artifactName(now: number, conversation: string, extension: string): string {
   const stamp = new Date(now).toISOString().replaceAll(':', '-');
-  const random = randomUUID();
-  const uuid = conversation === undefined ? random : `${marksOf(conversation)}${random.slice(15)}`;
-  return `${stamp}-${uuid}.${extension}`;
+  return `${stamp}-${marksOf(conversation)}${randomUUID().slice(15)}.${extension}`;
 }
 
 /**

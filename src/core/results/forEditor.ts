@@ -4,8 +4,15 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
-import type { Binary, BinaryOutcome, SavedParts } from './binaries.js';
+import {
+  bareType,
+  canonical,
+  binaryOf,
+  decodedSize,
+  type Binary,
+  type BinaryOutcome,
+  type SavedParts,
+} from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { inPieces, type Sliced } from '../base/turns.js';
@@ -46,7 +53,11 @@ export function* composed(
   const json = yield* jsonInSlices(structuredContent);
   // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !content.some(isText) && fits(json)) {
-    return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
+    return {
+      ...rest,
+      content,
+      structuredContent: structuredContent as Record<string, unknown>,
+    };
   }
   const isSaid = yield* anySays(content.filter(isVisibleText), structuredContent, json);
   return { ...rest, content: isSaid ? content : [...content, { type: 'text', text: json }] };
@@ -62,7 +73,11 @@ export function marked(result: CallToolResult): CallToolResult {
   const part = content[first];
   const text = part?.type === 'text' ? part.text : 'the tool failed and said nothing about it.';
   if (text.startsWith(errorMark)) return result;
-  const said = { ...part, type: 'text' as const, text: `${errorMark} ${text}` };
+  const said = {
+    ...part,
+    type: 'text' as const,
+    text: `${errorMark} ${text}`,
+  };
   return { ...result, content: part ? content.with(first, said) : [said, ...content] };
 }
 
@@ -143,10 +158,21 @@ function* bytes(part: Fields, saved: SavedParts): Sliced<ContentBlock[] | undefi
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): ContentBlock {
-  if (part['type'] !== 'image') return { type: 'image', data, mimeType, ...carried(part) };
+  if (part['type'] !== 'image')
+    return {
+      type: 'image',
+      data,
+      mimeType,
+      ...carried(part),
+    };
   if (part['data'] === data && part['mimeType'] === mimeType)
     return part as unknown as ContentBlock;
-  return { ...part, type: 'image', data, mimeType };
+  return {
+    ...part,
+    type: 'image',
+    data,
+    mimeType,
+  };
 }
 
 function lineOf(
@@ -154,7 +180,11 @@ function lineOf(
   why: string,
   outcome: BinaryOutcome,
 ): string {
-  const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
+  const name = {
+    image: 'Image',
+    audio: 'Audio',
+    resource: `Resource ${uri}`,
+  }[kind];
   const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
   const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
   if (outcome.kind === 'unreadable') return `[${what}. It cannot be read: ${outcome.why}]`;
@@ -212,7 +242,11 @@ function unknownPart(part: unknown): TextPart {
 }
 
 function text(value: string, from: Fields): TextPart {
-  return { type: 'text', text: value, ...carried(from) };
+  return {
+    type: 'text',
+    text: value,
+    ...carried(from),
+  };
 }
 
 /** Annotations name the reader of a part. They hold for its replacement too. */

@@ -56,7 +56,12 @@ class TeamReader extends NodeReader {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
-      const given = { what: 'The file', expected: 'a map', found: describe(root), fix };
+      const given = {
+        what: 'The file',
+        expected: 'a map',
+        found: describe(root),
+        fix,
+      };
       return this.report('wrong-type', this.places.visible(root.span), given);
     }
     this.checkKeys(root, rootKeys);
@@ -81,12 +86,25 @@ class TeamReader extends NodeReader {
     if (!idRule.test(entry.key))
       return this.report('member-id-invalid', place, { id: shortened(entry.key) });
     const { key: id } = entry;
-    if (isEmpty(entry.value)) return { id, name: id, purpose: undefined, grants: defaults, place };
+    if (isEmpty(entry.value))
+      return {
+        id,
+        name: id,
+        purpose: undefined,
+        grants: defaults,
+        place,
+      };
     const table = this.memberTable(entry, `Write its keys below \`${id}:\`.`, `Member \`${id}\``);
     if (!table) return undefined;
     const name = wordOf(table.entries.get('name')?.value) ?? id;
     const purpose = lineOf(table.entries.get('gofor')?.value);
-    return { id, name, purpose, grants: this.grantsIn(table) ?? defaults, place };
+    return {
+      id,
+      name,
+      purpose,
+      grants: this.grantsIn(table) ?? defaults,
+      place,
+    };
   }
 
   private memberTable(
@@ -218,7 +236,11 @@ export function mergedTeams(teams: readonly Team[]): {
     if (earlier) {
       const related = firstEntry(earlier);
       problems.push(
-        problemOf('member-in-other-folder', place, { id, file: earlier.file, related }),
+        problemOf('member-in-other-folder', place, {
+          id,
+          file: earlier.file,
+          related,
+        }),
       );
     } else first.set(id, place);
     return earlier === undefined;

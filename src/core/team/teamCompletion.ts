@@ -5,7 +5,11 @@
 import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
-type Draft = { readonly label: string; readonly insert: string; readonly detail: string };
+type Draft = {
+  readonly label: string;
+  readonly insert: string;
+  readonly detail: string;
+};
 type Suggestion = Draft & { readonly span: Span };
 
 /** `state` is a phrase such as `12 tools` or `failed`. */
@@ -23,12 +27,20 @@ export function completeTeam(
   const drafts =
     slot.role === 'key' ? keysAt(slot.path, slot.complete) : valuesAt(slot.path, read, toolsets);
   const space = slot.role === 'value' && !slot.spaced ? ' ' : '';
-  return drafts.map((draft) => ({ ...draft, insert: space + draft.insert, span: slot.span }));
+  return drafts.map((draft) => ({
+    ...draft,
+    insert: space + draft.insert,
+    span: slot.span,
+  }));
 }
 
 function keysAt(path: SketchPath, complete: boolean): Draft[] {
   const key = (label: string, detail: string, behind = ': '): Draft => {
-    return { label, detail, insert: complete ? label : label + behind };
+    return {
+      label,
+      detail,
+      insert: complete ? label : label + behind,
+    };
   };
   if (path.length === 0) {
     return [
@@ -47,15 +59,31 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
 function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {
   if (path.length === 1 && path[0] === 'default_responder') {
     const members = read.box(['members'])?.entries ?? [];
-    return members.map(({ key }) => ({ label: key, insert: key, detail: 'a member' }));
+    return members.map(({ key }) => ({
+      label: key,
+      insert: key,
+      detail: 'a member',
+    }));
   }
   const at = path.indexOf('toolsets');
   const isGrants = path[0] === 'members' ? at === 2 : path[0] === 'member_defaults' && at === 1;
   if (!isGrants || path.length > at + 2) return [];
   const drafts = [
-    ...toolsets.map(({ id, state }) => ({ label: id, insert: id, detail: state })),
-    { label: '*', insert: "'*'", detail: 'every toolset' },
-    ...toolsets.map(({ id }) => ({ label: `!${id}`, insert: `'!${id}'`, detail: 'takes it away' })),
+    ...toolsets.map(({ id, state }) => ({
+      label: id,
+      insert: id,
+      detail: state,
+    })),
+    {
+      label: '*',
+      insert: "'*'",
+      detail: 'every toolset',
+    },
+    ...toolsets.map(({ id }) => ({
+      label: `!${id}`,
+      insert: `'!${id}'`,
+      detail: 'takes it away',
+    })),
   ];
   // The place is behind the key itself. A list belongs there.
   return path.length === at + 1

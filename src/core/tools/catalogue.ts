@@ -103,7 +103,11 @@ export type ExclusionReason =
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
   | { readonly kind: 'override'; readonly argument: string }
-  | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
+  | {
+      readonly kind: 'denied';
+      readonly pattern: string;
+      readonly published: string;
+    }
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   /**
    * `isNew`: it is new since the approval of its server, and the holder has the name in its

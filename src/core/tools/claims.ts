@@ -110,7 +110,11 @@ function claimsOf({
       const isIn = isTooMuch || judge(filter, original).kind === 'in';
       const keys = isIn ? keysFor(kind, original, rules) : [];
       if (hasApps && kind === 'tool') keys.push(keyOf('app', original));
-      const claim = { server: rules.id, original, isFirm: length === count };
+      const claim = {
+        server: rules.id,
+        original,
+        isFirm: length === count,
+      };
       return keys.map((key) => ({ key, ...claim }));
     });
   });

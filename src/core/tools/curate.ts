@@ -6,18 +6,27 @@ import { problemOf } from '../base/problemOf.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { ServerDefinition, ToolOverride } from '../config/model.js';
-import { noLists } from './catalogue.js';
-import type {
-  ExcludedTool,
-  ExclusionReason,
-  OfferedTool,
-  PublishedTool,
-  ToolListing,
+import {
+  noLists,
+  type ExcludedTool,
+  type ExclusionReason,
+  type OfferedTool,
+  type PublishedTool,
+  type ToolListing,
 } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
-import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
-import { curatePromptsAndResources } from './promptsAndResources.js';
-import type { CuratedPromptsAndResources, PromptAndResourceRules } from './promptsAndResources.js';
+import {
+  compileFilter,
+  isTooMuchToMatch,
+  patternsOf,
+  sift,
+  type FilterVerdict,
+} from './patterns.js';
+import {
+  curatePromptsAndResources,
+  type CuratedPromptsAndResources,
+  type PromptAndResourceRules,
+} from './promptsAndResources.js';
 import * as problems from './problems.js';
 import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
@@ -54,145 +63,181 @@ export function* curateInSlices(
 ): Sliced<Curation> {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
-  const tools: PublishedTool[] = [];
-  const appTools: PublishedTool[] = [];
-  const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(patternsOf(filter), names)) {
-    const rest = yield* curateInSlices(
-      { ...rules, tools: noLists },
-      { ...listed, tools: [] },
-      report,
-    );
-    return {
-      ...rest,
-      problems: [problemOf('list-too-long', at, { of: 'tools' }), ...rest.problems],
-    };
+    const unfiltered = { ...rules, tools: noLists };
+    const rest = yield* curateInSlices(unfiltered, { ...listed, tools: [] }, report);
+    const tooLong = problemOf('list-too-long', at, { of: 'tools' });
+    return { ...rest, problems: [tooLong, ...rest.problems] };
   }
   const { verdicts, idle } = yield* sift(filter, names, listed.tools);
-  const found = idle.map((pattern): Problem => problems.patternWithoutEffect(at, 'tools', pattern));
-  const out: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
-  const originalOf = new Map<string, string>();
-  const twice: Problem[] = [];
-  const listedTwice = new Set<string>();
-  const seen = new Set<string>();
+  const curated = new CuratedTools(rules, verdicts);
+  yield* curated.addAll(listed.tools);
+  const [first, ...more] = problems.fewOfEach(curated.sameName);
+  if (first) return { kind: 'refused', problems: [first, ...more] };
+  const { tools, appTools, excluded, keptOut } = curated;
+  const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
+  const besides = yield* curatePromptsAndResources(rules, listed, report, apps);
+  const found = [
+    ...idle.map((pattern) => problems.patternWithoutEffect(at, 'tools', pattern)),
+    ...listingProblems(at, listed),
+    ...curated.found,
+    ...unknownOverrides(at, rules, listed.tools),
+    ...[...curated.listedTwice].map((name) => problemOf('tool-listed-twice', at, { name })),
+    ...problems.keptOut(at, 'tools', keptOut, report),
+    ...besides.problems,
+  ];
+  return {
+    ...besides,
+    kind: 'curated',
+    tools,
+    appTools,
+    excluded,
+    problems: problems.fewOfEach(found),
+  };
+}
 
-  if (listed.declaresNone === true && !listed.prompts && !listed.resources) {
-    found.push(problemOf('list-incomplete:nothing', at, {}));
-  }
+function listingProblems(at: problems.At, listed: ToolListing): Problem[] {
+  const found = listed.malformed.map(({ name, detail }) =>
+    problemOf('tool-malformed', at, { name: problems.shown(name), detail }),
+  );
   if (listed.failure) {
     const { message, fix } = listed.failure;
-    found.push(
-      problemOf('list-failed', at, {
-        said: `${message} Its prompts and resources are published.`,
-        fix,
-      }),
-    );
+    const said = `${message} Its prompts and resources are published.`;
+    found.unshift(problemOf('list-failed', at, { said, fix }));
   }
-  for (const { name, detail } of listed.malformed) {
-    found.push(problemOf('tool-malformed', at, { name: problems.shown(name), detail }));
+  if (listed.declaresNone === true && !listed.prompts && !listed.resources)
+    found.unshift(problemOf('list-incomplete:nothing', at, {}));
+  return found;
+}
+
+function unknownOverrides(
+  at: problems.At,
+  { overrides, places }: CurationRules,
+  tools: readonly OfferedTool[],
+): Problem[] {
+  const known = new Set(tools.map(({ name }) => name));
+  const unknown = [...(overrides?.keys() ?? [])].filter((name) => !known.has(name));
+  return unknown.map((name) => {
+    const place = places.keyAt(['tools', 'override', name]);
+    return problemOf('override-unknown:noTool', at, { name: problems.shown(name), place });
+  });
+}
+
+class CuratedTools {
+  readonly tools: PublishedTool[] = [];
+  readonly appTools: PublishedTool[] = [];
+  readonly excluded: ExcludedTool[] = [];
+  readonly found: Problem[] = [];
+  readonly keptOut: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
+  readonly listedTwice = new Set<string>();
+  /** The tools whose published name an earlier one has. */
+  readonly sameName: Problem[] = [];
+  private readonly at: problems.At;
+  private readonly seen = new Set<string>();
+  private readonly originalOf = new Map<string, string>();
+
+  constructor(
+    private readonly rules: CurationRules,
+    private readonly verdicts: ReadonlyMap<string, FilterVerdict>,
+  ) {
+    this.at = { server: rules.id, places: rules.places };
   }
-  const take = (tool: OfferedTool): void => {
-    const original = tool.name;
-    const forAppAlone = isForAppAlone(tool);
-    const leaveOut = (reason: ExclusionReason, problem?: Problem): void => {
-      if (problem) found.push(problem);
-      // A tool only for apps is in no list for people, so it is not listed as left out either.
-      if (!forAppAlone) excluded.push({ original, reason });
-    };
-    const verdict = verdicts.get(original);
+
+  *addAll(listed: readonly OfferedTool[]): Sliced<void> {
+    for (const tool of listed) {
+      yield;
+      const { name } = tool;
+      if (name.length > longestMatched) {
+        this.found.push(problems.toolNameInvalid(this.at, name));
+        this.exclude(clipped(name, 100), { kind: 'originalNameInvalid' });
+      } else if (!this.seen.has(name)) {
+        this.seen.add(name);
+        this.add(tool);
+      } else if (this.originalOf.get(transformName(name, this.rules.transform)) === name) {
+        this.listedTwice.add(name);
+        this.exclude(name, { kind: 'listedTwice' });
+      }
+    }
+  }
+
+  private add(tool: OfferedTool): void {
+    const { at } = this;
+    const { name } = tool;
+    const isForApp = isForAppAlone(tool);
+    const verdict = this.verdicts.get(name);
     if (verdict?.kind === 'blacklisted') {
-      out.blacklist.push(original);
-      return leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
+      this.keptOut.blacklist.push(name);
+      return this.leaveOut(tool, { kind: 'blacklist', pattern: verdict.pattern });
     }
-    if (verdict?.kind === 'notWhitelisted' && !forAppAlone) {
-      out.whitelist.push(original);
-      return leaveOut({ kind: 'whitelist' });
+    if (verdict?.kind === 'notWhitelisted' && !isForApp) {
+      this.keptOut.whitelist.push(name);
+      return this.leaveOut(tool, { kind: 'whitelist' });
     }
-    if (!isValidName(original))
-      return leaveOut({ kind: 'originalNameInvalid' }, problems.toolNameInvalid(at, original));
-    const published = forAppAlone ? original : transformName(original, rules.transform);
+    if (!isValidName(name)) {
+      const problem = problems.toolNameInvalid(at, name);
+      return this.leaveOut(tool, { kind: 'originalNameInvalid' }, problem);
+    }
+    const published = isForApp ? name : transformName(name, this.rules.transform);
     if (!isValidName(published)) {
-      const problem = problems.publishedNameInvalid(at, original, published);
-      return leaveOut({ kind: 'publishedNameInvalid', published }, problem);
+      const problem = problems.publishedNameInvalid(at, name, published);
+      return this.leaveOut(tool, { kind: 'publishedNameInvalid', published }, problem);
     }
+    this.publish(tool, published, isForApp);
+  }
+
+  private publish(tool: OfferedTool, published: string, isForApp: boolean): void {
+    const { at, found } = this;
+    const { name } = tool;
     const { unusable: detail, refused, outputLeftOut, readable } = lookedAt(tool);
     if (detail !== undefined) {
-      const problem = problemOf('schema-unusable', at, { tool: original, detail });
-      return leaveOut({ kind: 'schema', detail }, problem);
+      const problem = problemOf('schema-unusable', at, { tool: name, detail });
+      return this.leaveOut(tool, { kind: 'schema', detail }, problem);
     }
-    const earlier = originalOf.get(published);
-    if (earlier !== undefined && !forAppAlone) {
-      const place = rules.places.keyAt(['transform']);
-      twice.push(
-        problemOf('name-twice-in-server', at, { first: earlier, tool: original, published, place }),
-      );
-      return;
-    }
-    const override = rules.overrides?.get(original);
+    if (!isForApp && this.isTaken(published, name)) return;
+    const override = this.rules.overrides?.get(name);
     const changed = override && changedBy(override)(readable);
-    for (const fault of changed?.faults ?? [])
-      found.push(problems.overrideFault(at, original, fault));
+    for (const fault of changed?.faults ?? []) found.push(problems.overrideFault(at, name, fault));
     const unusable = changed?.faults.find(({ kind }) => kind === 'unusable');
-    if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
-    if (refused !== undefined) {
-      found.push(problemOf('editor-schema-refused', at, { tool: original, detail: refused }));
-    }
-    if (outputLeftOut !== undefined) {
-      found.push(
-        problemOf('output-schema-left-out', at, { name: original, detail: outputLeftOut }),
-      );
-    }
-    if (!forAppAlone) originalOf.set(published, original);
-    (forAppAlone ? appTools : tools).push({
-      original,
+    if (unusable) return this.leaveOut(tool, { kind: 'override', argument: unusable.argument });
+    if (refused !== undefined)
+      found.push(problemOf('editor-schema-refused', at, { tool: name, detail: refused }));
+    if (outputLeftOut !== undefined)
+      found.push(problemOf('output-schema-left-out', at, { name, detail: outputLeftOut }));
+    if (!isForApp) this.originalOf.set(published, name);
+    (isForApp ? this.appTools : this.tools).push({
+      original: name,
       published,
       tool: changed?.tool ?? readable,
       ...(changed && { override: changed.applied }),
       ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
     });
-  };
-  for (const tool of listed.tools) {
-    yield;
-    const original = tool.name;
-    if (original.length > longestMatched) {
-      found.push(problems.toolNameInvalid(at, original));
-      excluded.push({ original: clipped(original, 100), reason: { kind: 'originalNameInvalid' } });
-    } else if (!seen.has(original)) {
-      seen.add(original);
-      take(tool);
-    } else if (originalOf.get(transformName(original, rules.transform)) === original) {
-      listedTwice.add(original);
-      excluded.push({ original, reason: { kind: 'listedTwice' } });
-    }
   }
-  for (const name of rules.overrides?.keys() ?? []) {
-    if (listed.tools.some((tool) => tool.name === name)) continue;
-    const place = rules.places.keyAt(['tools', 'override', name]);
-    found.push(problemOf('override-unknown:noTool', at, { name: problems.shown(name), place }));
+
+  private isTaken(published: string, tool: string): boolean {
+    const first = this.originalOf.get(published);
+    if (first === undefined) return false;
+    const place = this.rules.places.keyAt(['transform']);
+    this.sameName.push(
+      problemOf('name-twice-in-server', this.at, {
+        first,
+        tool,
+        published,
+        place,
+      }),
+    );
+    return true;
   }
-  const [first, ...more] = problems.fewOfEach(twice);
-  if (first) return { kind: 'refused', problems: [first, ...more] };
-  for (const name of listedTwice) found.push(problemOf('tool-listed-twice', at, { name }));
-  const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
-  const { problems: besides, ...curated } = yield* curatePromptsAndResources(
-    rules,
-    listed,
-    report,
-    apps,
-  );
-  return {
-    kind: 'curated',
-    tools,
-    appTools,
-    excluded,
-    ...curated,
-    problems: problems.fewOfEach([
-      ...found,
-      ...problems.keptOut(at, 'tools', out, report),
-      ...besides,
-    ]),
-  };
+
+  private leaveOut(tool: OfferedTool, reason: ExclusionReason, problem?: Problem): void {
+    if (problem) this.found.push(problem);
+    // A tool only for apps is in no list for people, so it is not listed as left out either.
+    if (!isForAppAlone(tool)) this.exclude(tool.name, reason);
+  }
+
+  private exclude(original: string, reason: ExclusionReason): void {
+    this.excluded.push({ original, reason });
+  }
 }
 
 /**

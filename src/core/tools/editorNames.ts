@@ -25,7 +25,7 @@ export class ShortNames {
       for (const id of this.given.keys()) if (!wanted.has(id)) this.given.delete(id);
     const added = [...wanted].filter((id) => !this.given.has(id)).sort();
     const taken = new Set([adminShortName, ...this.given.values()]);
-    const exact = (id: string): boolean => plain(id) === id && id.length <= longestShortName;
+    const exact = (id: string) => plain(id) === id && id.length <= longestShortName;
     for (const id of [...added.filter(exact), ...added.filter((id) => !exact(id))]) {
       let name = plain(id).slice(0, longestShortName);
       // Each attempt has another hash, because an attacker who chooses the ids can compute one, and

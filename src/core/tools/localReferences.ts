@@ -3,9 +3,9 @@
  * names.
  */
 import { isObject, without } from '../base/isObject.js';
-import { valueKeywords } from './seenTool.js';
 import { mostParts } from '../base/steps.js';
 import { unlessThrown } from '../base/unlessThrown.js';
+import { valueKeywords } from '../protocol/shapes.js';
 import { targetOf } from './schemaJudge.js';
 
 /**
@@ -72,7 +72,7 @@ export function withLocalReferences(schema: unknown, isValue = false): unknown {
     const mustBeLocal = references.includes(key) && !(key === 'id' && isValue);
     return key !== 'markdownDescription' && (!mustBeLocal || value.startsWith('#'));
   });
-  const isValueAt = (key: string): boolean => isValue || valueKeywords.has(key);
+  const isValueAt = (key: string) => isValue || valueKeywords.includes(key);
   return Object.fromEntries(
     kept.map(([key, value]) => [key, withLocalReferences(value, isValueAt(key))]),
   );

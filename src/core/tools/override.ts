@@ -32,18 +32,29 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
   let schema = server.root;
   for (const [argument, override] of given) {
     const { allow, ...rest } = override;
-    const rule = { name: argument, ...rest, ...(allow && { allow: allow.map(compileAllowed) }) };
+    const rule = {
+      name: argument,
+      ...rest,
+      ...(allow && { allow: allow.map(compileAllowed) }),
+    };
     const found: OverrideFault[] = [];
     const changed = applied(server, schema, rule, (kind, detail, at) =>
-      found.push({ kind, argument, detail, ...at }),
+      found.push({
+        kind,
+        argument,
+        detail,
+        ...at,
+      }),
     );
     schema = changed.schema;
     rules.push(changed.isRequired ? { ...rule, isRequired: true } : rule);
-    faults.push(
-      ...(server.steps.areSpent
-        ? [{ kind: 'unusable', argument, detail: tooLong } as const]
-        : found),
-    );
+    if (server.steps.areSpent)
+      faults.push({
+        kind: 'unusable',
+        argument,
+        detail: tooLong,
+      });
+    else for (const fault of found) faults.push(fault);
   }
   const inputSchema = schema as OfferedTool['inputSchema'];
   const shown: OfferedTool = {
@@ -51,7 +62,11 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
     ...(description !== undefined && { description }),
     inputSchema,
   };
-  return { tool: shown, applied: { offered: tool, rules }, faults };
+  return {
+    tool: shown,
+    applied: { offered: tool, rules },
+    faults,
+  };
 }
 
 type Report = (
@@ -63,47 +78,48 @@ type Report = (
 type Applied = { readonly schema: Schema; readonly isRequired?: boolean };
 
 function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report: Report): Applied {
-  const { name, fixed, default: byDefault, allow } = rule;
-  if (fixed) {
-    const found = withFixed(server, schema, name, fixed.value);
-    if (!found) report('unusable', unusable);
-    else if (!found.isKnown) report('unknown', unknown);
-    if (found?.isRefused)
-      report('refused', `does not take the value ${inBrief(fixed.value, 100)}`, { key: 'fixed' });
-    return { schema: found?.schema ?? schema };
-  }
+  if (rule.fixed) return { schema: fixed(server, schema, rule.name, rule.fixed.value, report) };
+  const { name, default: byDefault, allow } = rule;
+  const isAllowedDefault = byDefault !== undefined && isAllowed(byDefault.value, rule);
   let isKnown = false;
-  const isAllowedDefault = byDefault && isAllowed(byDefault.value, rule);
-  const change = (property: unknown): unknown => {
+  const change = (given: unknown): unknown => {
     isKnown = true;
-    const asObject = asFields(property);
-    const narrowed = allow ? withAllowed(server, asObject, { ...rule, allow }, report) : asObject;
-    if (!byDefault) return narrowed;
-    return isAllowedDefault
-      ? { ...narrowed, default: byDefault.value }
-      : without(narrowed, 'default');
+    const property = asFields(given);
+    const narrowed = allow ? withAllowed(server, property, { ...rule, allow }, report) : property;
+    if (isAllowedDefault) return { ...narrowed, default: byDefault.value };
+    return byDefault ? without(narrowed, 'default') : narrowed;
   };
-  const judged = byDefault && withFixed(server, schema, name, byDefault.value);
-  if (byDefault && judged?.isRefused) {
-    report('refused', `does not take the default ${inBrief(byDefault.value, 100)}`, {
-      key: 'default',
-    });
+  if (byDefault && withFixed(server, schema, name, byDefault.value)?.isRefused) {
+    const detail = `does not take the default ${inBrief(byDefault.value, 100)}`;
+    report('refused', detail, { key: 'default' });
   }
-  const changed = withChanged(server, schema, name, change, isAllowedDefault === true);
+  const changed = withChanged(server, schema, name, change, isAllowedDefault);
   if (byDefault && !isAllowedDefault) {
-    const at = { key: 'default', fix: 'Write a default that `allow` allows.' } as const;
-    report(
-      'refused',
-      `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``,
-      at,
-    );
+    const detail = `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``;
+    report('refused', detail, { key: 'default', fix: 'Write a default that `allow` allows.' });
   }
-  if (changed === undefined) report('unusable', unusable);
+  if (!changed) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
-  // If a call left it out, the server would take its own default.
-  const isRequired = allow !== undefined && isKnown && isAllowedDefault !== true;
   const edited = changed ?? schema;
+  // If a call left it out, the server would take its own default.
+  const isRequired = allow !== undefined && isKnown && !isAllowedDefault;
   return { schema: isRequired ? withRequired(edited, name) : edited, isRequired };
+}
+
+/** Returns the schema without an argument that every call gets from the file. */
+function fixed(
+  server: GivenSchema,
+  schema: Schema,
+  name: string,
+  value: unknown,
+  report: Report,
+): Schema {
+  const found = withFixed(server, schema, name, value);
+  if (!found) report('unusable', unusable);
+  else if (!found.isKnown) report('unknown', unknown);
+  if (found?.isRefused)
+    report('refused', `does not take the value ${inBrief(value, 100)}`, { key: 'fixed' });
+  return found?.schema ?? schema;
 }
 
 function withRequired(schema: Schema, name: string): Schema {
@@ -124,15 +140,15 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const property = isAllowed(byDefault, rule) ? given : without(given, 'default');
   const { type, items } = property;
   const types = type === undefined ? [] : [type].flat();
-  if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
-    report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', {
-      key: 'allow',
-    });
+  if (types.length > 0 && !types.includes('string') && !types.includes('array')) {
+    const detail = 'is neither a text nor a list of texts, so `allow` refuses every value';
+    report('refused', detail, { key: 'allow' });
   } else {
     for (const [index, pattern] of patterns.entries()) {
       if (mayTake(server, property, pattern)) continue;
+      const detail = `has no value that the pattern ${quoted(pattern.text)} allows`;
       const fix = 'Remove the pattern, or write one for a value of the server’s schema.';
-      report('refused', `has no value that the pattern ${quoted(pattern.text)} allows`, {
+      report('refused', detail, {
         key: 'allow',
         index,
         fix,
@@ -153,8 +169,7 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
 /** False if a schema refuses every text, and every list of a text, that a pattern allows. */
 function mayTake(server: GivenSchema, property: Schema, pattern: Pattern): boolean {
   const { judge } = server;
-  const takes = (text: string): boolean =>
-    judge.accepts(property, text) || judge.accepts(property, [text]);
+  const takes = (text: string) => judge.accepts(property, text) || judge.accepts(property, [text]);
   if (!pattern.text.includes('*')) return takes(pattern.text);
   const { items } = property;
   const texts =
@@ -171,12 +186,8 @@ function knownTexts({ root, steps }: GivenSchema, schema: Schema): readonly stri
     if (seen.has(part)) return true;
     seen.add(part);
     const { enum: values, const: only, type, items, anyOf, oneOf, $ref } = part;
-    const listed = Array.isArray(values)
-      ? (values as unknown[])
-      : only === undefined
-        ? undefined
-        : [only];
-    if (listed) {
+    if (Array.isArray(values) || only !== undefined) {
+      const listed: readonly unknown[] = Array.isArray(values) ? values : [only];
       steps.takeFor(listed.length);
       for (const value of listed) if (typeof value === 'string') texts.add(value);
       return true;

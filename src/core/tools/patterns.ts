@@ -14,7 +14,11 @@ export interface Pattern {
   matches(name: string): boolean;
 }
 
-type NameLengths = { readonly longest: number; readonly total: number; readonly count: number };
+type NameLengths = {
+  readonly longest: number;
+  readonly total: number;
+  readonly count: number;
+};
 
 /** Minimatch takes 17 to 27 ns for a step, so one name takes less than 30 ms. */
 const mostForName = 1_000_000;
@@ -52,16 +56,21 @@ export function compilePattern(text: string): Pattern {
   // an earlier one.
   const longestPart = parts.slice(1, -1).reduce((most, part) => Math.max(most, part.length), 1);
   const compiling = stepsToCompile.pattern + stepsToCompile.character * (shortest + parts.length);
-  const steps = ({ longest, total, count }: NameLengths): number =>
+  const steps = ({ longest, total, count }: NameLengths) =>
     longest < shortest ? count : compiling + (total + count * stepsForMatch) * longestPart;
   const mostLength = (mostForName - compiling) / longestPart - stepsForMatch;
   let compiled: Minimatch | undefined;
-  const matches = (name: string): boolean => {
+  const matches = (name: string) => {
     if (name.length < shortest || name.length > mostLength) return false;
     compiled ??= new Minimatch(portion(parts.map((part) => escape(part)).join('*')), options);
     return compiled.match(portion(name));
   };
-  return { text, steps, longest: mostLength, matches };
+  return {
+    text,
+    steps,
+    longest: mostLength,
+    matches,
+  };
 }
 
 export type ListedPattern = Pattern & { readonly index: number };
@@ -81,7 +90,11 @@ export function compileFilter(filter: NameFilter): CompiledFilter {
 export function stepsToMatch(patterns: readonly Pattern[], names: readonly string[]): number {
   const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
   const total = names.reduce((sum, name) => sum + name.length, 0);
-  const lengths = { longest, total, count: names.length };
+  const lengths = {
+    longest,
+    total,
+    count: names.length,
+  };
   return patterns.reduce((steps, pattern) => steps + pattern.steps(lengths), 0);
 }
 
@@ -96,7 +109,7 @@ export function patternsOf({ whitelist, blacklist }: CompiledFilter): readonly L
   return [...whitelist, ...blacklist];
 }
 
-type FilterVerdict =
+export type FilterVerdict =
   | { readonly kind: 'in' | 'notWhitelisted' }
   | { readonly kind: 'blacklisted'; readonly pattern: string };
 
@@ -175,9 +188,20 @@ export function* sift(
   for (const list of ['whitelist', 'blacklist'] as const) {
     for (const pattern of filter[list]) {
       const { matched, by } = overruled.get(pattern) ?? {};
-      if (!matching.has(pattern)) idle.push({ kind: 'matchesNothing', list, pattern });
+      if (!matching.has(pattern))
+        idle.push({
+          kind: 'matchesNothing',
+          list,
+          pattern,
+        });
       else if (matched && by && !effective.has(pattern)) {
-        idle.push({ kind: 'overruled', list, pattern, matched, by: [...by] });
+        idle.push({
+          kind: 'overruled',
+          list,
+          pattern,
+          matched,
+          by: [...by],
+        });
       }
     }
   }

@@ -38,11 +38,23 @@ export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): P
   const place = at.places.value([of, idle.list, index]);
   if (idle.kind === 'overruled') {
     const whitelist = [...new Set(idle.by.map((each) => `"${each.text}"`))];
-    const [by, matched] = [shortList(whitelist, 5), shortList(idle.matched, 12)];
-    return problemOf('pattern-overruled', at, { pattern, of, by, matched, place });
+    const by = shortList(whitelist, 5);
+    const matched = shortList(idle.matched, 12);
+    return problemOf('pattern-overruled', at, {
+      pattern,
+      of,
+      by,
+      matched,
+      place,
+    });
   }
   const against = of === 'resources' ? 'URIs' : 'original names';
-  return problemOf('pattern-matches-nothing', at, { pattern, of, against, place });
+  return problemOf('pattern-matches-nothing', at, {
+    pattern,
+    of,
+    against,
+    place,
+  });
 }
 
 export function keptOut(
@@ -57,15 +69,14 @@ export function keptOut(
     if (names.length === 0) return [];
     const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
     const place = at.places.keyAt([of, list]);
-    return [
-      problemOf('filtered-tools', at, {
-        list,
-        count,
-        names: shortList(names, 12),
-        severity,
-        place,
-      }),
-    ];
+    const given = {
+      list,
+      count,
+      names: shortList(names, 12),
+      severity,
+      place,
+    };
+    return [problemOf('filtered-tools', at, given)];
   });
 }
 
@@ -86,15 +97,19 @@ export function shown(name: string): string {
 }
 
 export function toolNameInvalid(at: At, name: string): Problem {
-  const tool = name.length <= longestMatched ? { tool: name } : {};
-  return problemOf('tool-name-invalid', at, { name: shown(name), why: ruleBroken(name), ...tool });
+  const given = { name: shown(name), why: ruleBroken(name) };
+  const isShort = name.length <= longestMatched;
+  return problemOf('tool-name-invalid', at, isShort ? { ...given, tool: name } : given);
 }
 
 export function publishedNameInvalid(at: At, tool: string, published: string): Problem {
-  const given = { tool, published: shown(published), why: ruleBroken(published) };
+  const place = at.places.keyAt(['transform']);
+  const why = ruleBroken(published);
   return problemOf('published-name-invalid', at, {
-    ...given,
-    place: at.places.keyAt(['transform']),
+    tool,
+    published: shown(published),
+    why,
+    place,
   });
 }
 
@@ -127,7 +142,13 @@ export function nameTaken(
     ? `${are} new since you let it start, and "${holder}" had ${has} at its approval`
     : `"${holder}", which comes first, has ${has}`;
   const related = holding(`"${holder}" has the ${named(names)}`, place);
-  return problemOf('name-taken', at, { named: named(names), why, holder, tools, ...related });
+  return problemOf('name-taken', at, {
+    named: named(names),
+    why,
+    holder,
+    tools,
+    ...related,
+  });
 }
 
 function holding(message: string, place: Place | undefined): Pick<Problem, 'related'> {
@@ -137,7 +158,11 @@ function holding(message: string, place: Place | undefined): Pick<Problem, 'rela
 export function nameReserved(at: At, names: readonly string[]): Problem {
   const [tools, belongs] =
     names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
-  return problemOf('name-reserved', at, { named: named(names), belongs, tools });
+  return problemOf('name-reserved', at, {
+    named: named(names),
+    belongs,
+    tools,
+  });
 }
 
 export function overrideFault(at: At, tool: string, fault: OverrideFault): Problem {
@@ -146,7 +171,12 @@ export function overrideFault(at: At, tool: string, fault: OverrideFault): Probl
   const { places } = at;
   const keyPlace = places.keyAt(key ? [...path, key] : path);
   const place = index === undefined ? keyPlace : places.value([...path, 'allow', index]);
-  const given = { argument: shown(fault.argument), detail, fix, place };
+  const given = {
+    argument: shown(fault.argument),
+    detail,
+    fix,
+    place,
+  };
   if (kind === 'unusable') return problemOf('override-unusable', at, { ...given, tool });
   return problemOf(`override-${kind}`, at, { ...given, name: tool });
 }
@@ -163,7 +193,11 @@ export type UnusableName = { readonly published: string; readonly name: string }
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
   const words = wordsFor(at, tools);
   const names = tools.length === 1 ? 'the name' : 'the names';
-  return problemOf('editor-id-too-long', at, { ...words, length: words.first.length, names });
+  return problemOf('editor-id-too-long', at, {
+    ...words,
+    length: words.first.length,
+    names,
+  });
 }
 
 /**
@@ -186,13 +220,24 @@ export function agentHostNameUnusable(
 function wordsFor({ places }: At, tools: readonly UnusableName[]) {
   const [it, them] = tools.length === 1 ? ['it', 'it'] : ['the first one', 'them'];
   const which = named(tools.map(({ published }) => published));
-  return { which, it, them, first: tools[0]?.name ?? '', place: places.keyAt(['transform']) };
+  return {
+    which,
+    it,
+    them,
+    first: tools[0]?.name ?? '',
+    place: places.keyAt(['transform']),
+  };
 }
 
 export function promptTwice(at: At, published: string, first: string, second: string): Problem {
   if (first === second) return problemOf('entry-left-out:listedTwice', at, { first });
   const place = at.places.keyAt(['prompts', 'transform']);
-  return problemOf('entry-left-out:sameName', at, { first, second, published, place });
+  return problemOf('entry-left-out:sameName', at, {
+    first,
+    second,
+    published,
+    place,
+  });
 }
 
 /** @param all common prompts and URIs; only clients of all toolsets together meet them */
@@ -206,9 +251,18 @@ export function heldElsewhere(
   const names = all.length > 3 ? `${first} and ${all.length - 3} more` : first;
   const them = all.length === 1 ? 'it' : 'them';
   const related = holding(`"${holder}" has ${names}`, place);
-  return problemOf('entry-left-out:heldElsewhere', at, { holder, names, them, ...related });
+  return problemOf('entry-left-out:heldElsewhere', at, {
+    holder,
+    names,
+    them,
+    ...related,
+  });
 }
 
 export function entryMalformed(at: At, of: ListKind, name: string, detail: string): Problem {
-  return problemOf('entry-left-out:malformed', at, { of, name: shown(name), detail });
+  return problemOf('entry-left-out:malformed', at, {
+    of,
+    name: shown(name),
+    detail,
+  });
 }

@@ -13,13 +13,11 @@ import {
   uriOf,
   type OfferedResource,
   type OfferedTemplate,
+  type PromptListing,
   type PublishedPrompt,
-} from './catalogue.js';
-import type {
-  PublishedResources,
-  PromptListing,
-  ResourceListing,
-  ToolListing,
+  type PublishedResources,
+  type ResourceListing,
+  type ToolListing,
 } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import {
@@ -56,7 +54,11 @@ export function* curatePromptsAndResources(
   report: problems.FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
 ): Sliced<CuratedPromptsAndResources> {
-  const context: Context = { at: { server, places }, report, found: [] };
+  const context: Context = {
+    at: { server, places },
+    report,
+    found: [],
+  };
   return {
     prompts: listed.prompts ? yield* publishPrompts(context, prompts, listed.prompts) : [],
     resources: yield* publishResources(context, resources, listed.resources, apps),
@@ -70,15 +72,24 @@ function* publishPrompts(
   { filter, transform }: PromptSelection,
   listed: PromptListing,
 ): Sliced<PublishedPrompt[]> {
-  const names = listed.prompts.map(({ name }) => name);
-  const kept = yield* keptNames(context, 'prompts', compileFilter(filter), names, listed);
+  const kept = yield* keptNames(context, {
+    of: 'prompts',
+    filter: compileFilter(filter),
+    names: listed.prompts.map(({ name }) => name),
+    listed,
+  });
   const published = new Map<string, PublishedPrompt>();
   for (const prompt of listed.prompts.filter(({ name }) => kept.has(name))) {
     const name = transformName(prompt.name, transform);
     const earlier = published.get(name);
     if (earlier)
       context.found.push(problems.promptTwice(context.at, name, earlier.original, prompt.name));
-    else published.set(name, { original: prompt.name, published: name, prompt });
+    else
+      published.set(name, {
+        original: prompt.name,
+        published: name,
+        prompt,
+      });
   }
   return [...published.values()];
 }
@@ -89,13 +100,24 @@ function* publishResources(
   listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
 ): Sliced<PublishedResources> {
-  if (!listed) return { resources: [], templates: [], filter, apps: [...apps] };
+  if (!listed)
+    return {
+      resources: [],
+      templates: [],
+      filter,
+      apps: [...apps],
+    };
   const { resources, templates } = listed;
-  const uris = [...resources, ...templates].map(uriOf);
-  const kept = yield* keptNames(context, 'resources', compileUriFilter(filter), uris, listed, apps);
+  const kept = yield* keptNames(context, {
+    of: 'resources',
+    filter: compileUriFilter(filter),
+    names: [...resources, ...templates].map(uriOf),
+    listed,
+    spared: apps,
+  });
   const seen = new Set<string>();
   // A second entry would be outside the review of the first one (S3).
-  const isIn = (one: OfferedResource | OfferedTemplate): boolean => {
+  const isIn = (one: OfferedResource | OfferedTemplate) => {
     const uri = uriOf(one);
     const isTwice = seen.has(uri);
     if (isTwice)
@@ -111,23 +133,27 @@ function* publishResources(
   };
 }
 
-/** @param spared names outside the reach of a whitelist */
+/** The names of a list, and what decides about them. */
+type NamedList = {
+  readonly of: 'prompts' | 'resources';
+  readonly filter: CompiledFilter;
+  readonly names: readonly string[];
+  readonly listed: Pick<PromptListing, 'malformed' | 'failure'>;
+  /** Names outside the reach of a whitelist. */
+  readonly spared?: ReadonlySet<string>;
+};
+
 function* keptNames(
   { at, report, found }: Context,
-  of: 'prompts' | 'resources',
-  filter: CompiledFilter,
-  all: readonly string[],
-  listed: Pick<PromptListing, 'malformed' | 'failure'>,
-  spared?: ReadonlySet<string>,
+  { of, filter, names: all, listed, spared }: NamedList,
 ): Sliced<ReadonlySet<string>> {
   const { malformed, failure } = listed;
   if (failure !== undefined) found.push(problemOf('list-incomplete', at, { of, detail: failure }));
   const most = of === 'prompts' ? longestMatched : longestUri;
   const tooLong = all.filter(({ length }) => length > most);
   const detail = `is named by more than ${most} characters`;
-  for (const one of [...malformed, ...tooLong.map((name) => ({ name, detail }))]) {
+  for (const one of [...malformed, ...tooLong.map((name) => ({ name, detail }))])
     found.push(problems.entryMalformed(at, of, one.name, one.detail));
-  }
   const names = all.filter(({ length }) => length <= most);
   if (isTooMuchToMatch(patternsOf(filter), names)) {
     found.push(problemOf('list-too-long', at, { of }));

@@ -3,14 +3,15 @@ import { groupedBy } from '../base/groupedBy.js';
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import type { ServerPlaces } from '../config/model.js';
-import type {
-  ExclusionReason,
-  OfferedPrompt,
-  PublishedTool,
-  ServedTool,
-  Toolset,
+import {
+  uriOf,
+  type ExcludedTool,
+  type ExclusionReason,
+  type OfferedPrompt,
+  type PublishedTool,
+  type ServedTool,
+  type Toolset,
 } from './catalogue.js';
-import { uriOf } from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import { noClaims, type Claim, type Claims } from './claims.js';
@@ -39,23 +40,27 @@ function servedOf(
   const published = tools.map((tool) => tool.published);
   const names = editorNames(id, published);
   const known = servedLists.get(tools);
-  const isKnown = (tool: ServedTool, index: number): boolean =>
+  const isKnown = (tool: ServedTool, index: number) =>
     tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
   if (known?.every(isKnown)) return known;
   const made = tools.map(
     ({ original, published, tool, override, editorRefuses }, index): ServedTool => {
       const editorName = names[index] ?? published;
       // Written out, because a copy by `...` takes ten times as long.
+      const id = editorId(shortName, editorName);
       const own = {
         original,
         published,
         tool,
         editorName,
-        editorId: editorId(shortName, editorName),
+        editorId: id,
       };
-      return override || editorRefuses
-        ? { ...own, ...(override && { override }), ...(editorRefuses && { editorRefuses }) }
-        : own;
+      if (!override && !editorRefuses) return own;
+      return {
+        ...own,
+        ...(override && { override }),
+        ...(editorRefuses && { editorRefuses }),
+      };
     },
   );
   servedLists.set(tools, made);
@@ -72,105 +77,154 @@ export function publish(
   judge: Judge = () => ({ permission: 'allow' }),
   claims: Claims = noClaims,
 ): { readonly toolsets: readonly Toolset[]; readonly problems: readonly Problem[] } {
-  const holders = new Map<string, string>();
-  const hosted = new Map<string, string>();
-  const found: Problem[] = [];
-  const placeOf = (server: string): Place | undefined =>
-    candidates.find(({ id }) => id === server)?.places.key;
-  const claimsOn = (published: string): Claim[] => [
-    ...claims
-      .of('tool', published)
-      .filter(({ original }) => judge({ original, published }).permission !== 'deny'),
-    ...claims.of('app', published),
-  ];
-  const toolsets = candidates.map((candidate): Toolset => {
+  const publication = new Names(candidates, reserved, judge, claims);
+  const toolsets = candidates.map((candidate) => publication.toolsetOf(candidate));
+  publication.reportContested();
+  const found = problems.fewOfEach(publication.found);
+  return { toolsets, problems: [...found, ...crowd(candidates, toolsets, reserved.size)] };
+}
+
+type TakenName = Extract<ExclusionReason, { kind: 'nameTaken' }>;
+
+/** The names that toolsets have so far, and the problems with them. */
+class Names {
+  readonly found: Problem[] = [];
+  private readonly holders = new Map<string, string>();
+  private readonly hosted = new Map<string, string>();
+
+  constructor(
+    private readonly candidates: readonly Candidate[],
+    private readonly reserved: Pick<ReadonlySet<string>, 'has'>,
+    private readonly judge: Judge,
+    private readonly claims: Claims,
+  ) {}
+
+  toolsetOf(candidate: Candidate): Toolset {
     const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
     const at = { server: candidate.id, places };
-    const excluded = [...candidate.excluded];
-    const reservedNames: string[] = [];
-    const taken: {
-      readonly published: string;
-      readonly holder: string;
-      readonly isNew: boolean;
-    }[] = [];
+    const left: ExcludedTool[] = [];
     const asked = new Set<string>();
-    const claimed = offered.filter(({ published, original }) => {
-      const leaveOut = (reason: ExclusionReason): false => {
-        excluded.push({ original, reason });
-        return false;
-      };
-      const { permission, pattern = published } = judge({ original, published });
-      if (permission === 'deny') return leaveOut({ kind: 'denied', pattern, published });
-      if (permission === 'ask') asked.add(published);
-      const claimed = claimsOn(published);
-      const holder = claimed[0]?.server ?? holders.get(published) ?? candidate.id;
-      if (reserved.has(published)) {
-        reservedNames.push(published);
-        return leaveOut({ kind: 'nameReserved', published });
-      }
-      if (holder !== candidate.id) {
-        const own = claimed.find(({ server }) => server === candidate.id);
-        const isNew = claimed[0] !== undefined && own?.isFirm !== true;
-        taken.push({ published, holder, isNew });
-        return leaveOut({ kind: 'nameTaken', published, holder, ...(isNew && { isNew }) });
-      }
-      holders.set(published, candidate.id);
-      return true;
+    const claimed = offered.filter((tool) => {
+      const verdict = this.claim(candidate, tool);
+      if (verdict === 'ask') asked.add(tool.published);
+      if (typeof verdict !== 'string') left.push({ original: tool.original, reason: verdict });
+      return typeof verdict === 'string';
     });
-    // One prefix solves all of them, so they are one problem.
-    if (reservedNames.length > 0) found.push(problems.nameReserved(at, reservedNames));
-    for (const same of groupedBy(taken, ({ holder, isNew }) => `${holder} ${isNew}`).values()) {
-      const [{ holder, isNew }] = same;
-      const names = same.map(({ published }) => published);
-      found.push(problems.nameTaken(at, names, { holder, isNew, place: placeOf(holder) }));
+    this.reportNames(at, left);
+    const all = claimed.length === offered.length ? offered : claimed;
+    const served = servedOf(all, candidate).map((tool): ServedTool => {
+      return asked.has(tool.published) ? { ...tool, isAsked: true } : tool;
+    });
+    const appTools = ofApps
+      .filter((tool) => this.judge(tool).permission !== 'deny')
+      .map((tool) => {
+        const editorName = tool.original;
+        return {
+          ...tool,
+          editorName,
+          editorId: editorId(candidate.shortName, editorName),
+        };
+      });
+    return {
+      ...rest,
+      tools: this.forEditor(at, served),
+      ...(appTools.length > 0 && { appTools }),
+      excluded: [...candidate.excluded, ...left],
+    };
+  }
+
+  /** Gives a toolset the name of its tool, or says why it does not get the name. */
+  private claim(
+    { id }: Candidate,
+    { original, published }: PublishedTool,
+  ): 'allow' | 'ask' | ExclusionReason {
+    const { permission, pattern = published } = this.judge({ original, published });
+    if (permission === 'deny')
+      return {
+        kind: 'denied',
+        pattern,
+        published,
+      };
+    if (this.reserved.has(published)) return { kind: 'nameReserved', published };
+    const claims = this.claimsOn(published);
+    const [first] = claims;
+    const holder = first?.server ?? this.holders.get(published) ?? id;
+    if (holder === id) {
+      this.holders.set(published, id);
+      return permission;
     }
+    const isFirm = claims.find(({ server }) => server === id)?.isFirm === true;
+    const isNew = first !== undefined && !isFirm;
+    return {
+      kind: 'nameTaken',
+      published,
+      holder,
+      ...(isNew && { isNew }),
+    };
+  }
+
+  private claimsOn(published: string): readonly Claim[] {
+    const ofTools = this.claims.of('tool', published).filter(({ original }) => {
+      return this.judge({ original, published }).permission !== 'deny';
+    });
+    return [...ofTools, ...this.claims.of('app', published)];
+  }
+
+  /** One prefix solves all of them, so they are one problem. */
+  private reportNames(at: problems.At, left: readonly ExcludedTool[]): void {
+    const reasons = left.map(({ reason }) => reason);
+    const reserved = reasons.flatMap((one) => (one.kind === 'nameReserved' ? one.published : []));
+    if (reserved.length > 0) this.found.push(problems.nameReserved(at, reserved));
+    const taken = reasons.filter((one): one is TakenName => one.kind === 'nameTaken');
+    for (const same of groupedBy(taken, (one) => `${one.holder} ${one.isNew}`).values()) {
+      const [{ holder, isNew = false }] = same;
+      const names = same.map(({ published }) => published);
+      const place = this.placeOf(holder);
+      this.found.push(problems.nameTaken(at, names, { holder, isNew, place }));
+    }
+  }
+
+  /** Marks tools that the editor, or its sessions in the agent host, cannot have by their names. */
+  private forEditor(at: problems.At, served: readonly ServedTool[]): readonly ServedTool[] {
     const tooLong: problems.UnusableName[] = [];
     const unhosted: (problems.UnusableName & { readonly holder: string | undefined })[] = [];
-    const all = claimed.length === offered.length ? offered : claimed;
-    const tools = servedOf(all, candidate).map((served): ServedTool => {
-      const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
-      const { published, editorName, editorId: id } = made;
-      if (made.editorRefuses) return made;
+    const tools = served.map((tool): ServedTool => {
+      const { published, editorName, editorId: id } = tool;
+      if (tool.editorRefuses) return tool;
       if (id.length > longestEditorId) {
         tooLong.push({ published, name: id });
-        return { ...made, editorRefuses: { kind: 'idTooLong' } };
+        return { ...tool, editorRefuses: { kind: 'idTooLong' } };
       }
-      const inHost = agentHostName(candidate.id, editorName);
-      const rightful = claims.of('agentHost', inHost)[0]?.server ?? hosted.get(inHost);
-      const holder = rightful === candidate.id ? undefined : rightful;
-      if (holder === undefined && inHost.length <= longestEditorId) {
-        hosted.set(inHost, candidate.id);
-        return made;
+      const name = agentHostName(at.server, editorName);
+      const rightful = this.claims.of('agentHost', name)[0]?.server ?? this.hosted.get(name);
+      const holder = rightful === at.server ? undefined : rightful;
+      if (holder === undefined && name.length <= longestEditorId) {
+        this.hosted.set(name, at.server);
+        return tool;
       }
-      unhosted.push({ published, name: inHost, holder });
-      return { ...made, noAgentHostName: true };
+      unhosted.push({ published, name, holder });
+      return { ...tool, noAgentHostName: true };
     });
-    if (tooLong.length > 0) found.push(problems.editorIdTooLong(at, tooLong));
-    for (const [holder, unusable] of groupedBy(unhosted, (one) => one.holder)) {
-      found.push(problems.agentHostNameUnusable(at, unusable, holder));
-    }
-    const appTools = ofApps
-      .filter((tool) => judge(tool).permission !== 'deny')
-      .map((tool) => ({
-        ...tool,
-        editorName: tool.original,
-        editorId: editorId(candidate.shortName, tool.original),
-      }));
-    return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
-  });
-  const { contested } = joined(candidates, claims);
-  for (const same of groupedBy(
-    contested,
-    ({ toolset, holder }) => `${toolset.id} ${holder}`,
-  ).values()) {
-    const [{ toolset, holder }] = same;
-    const names = same.map(({ name }) => name);
-    found.push(problems.heldElsewhere(atOf(toolset), holder, placeOf(holder), names));
+    if (tooLong.length > 0) this.found.push(problems.editorIdTooLong(at, tooLong));
+    for (const [holder, unusable] of groupedBy(unhosted, (one) => one.holder))
+      this.found.push(problems.agentHostNameUnusable(at, unusable, holder));
+    return tools;
   }
-  return {
-    toolsets,
-    problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)],
-  };
+
+  reportContested(): void {
+    const { contested } = joined(this.candidates, this.claims);
+    const groups = groupedBy(contested, ({ toolset, holder }) => `${toolset.id} ${holder}`);
+    for (const same of groups.values()) {
+      const [{ toolset, holder }] = same;
+      const names = same.map(({ name }) => name);
+      const place = this.placeOf(holder);
+      this.found.push(problems.heldElsewhere(atOf(toolset), holder, place, names));
+    }
+  }
+
+  private placeOf(server: string): Place | undefined {
+    return this.candidates.find(({ id }) => id === server)?.places.key;
+  }
 }
 
 function atOf({ id: server, places }: Candidate): problems.At {
@@ -197,7 +251,11 @@ type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
 /** Joins the prompts and resources of all toolsets (N5c). */
 export function joined<One extends Part>(toolsets: readonly One[], claims: Claims) {
-  const contested: { readonly toolset: One; readonly holder: string; readonly name: string }[] = [];
+  const contested: {
+    readonly toolset: One;
+    readonly holder: string;
+    readonly name: string;
+  }[] = [];
   const winners = <T>(
     entriesOf: (toolset: Part) => readonly T[],
     nameOf: (entry: T) => string,

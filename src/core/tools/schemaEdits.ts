@@ -2,7 +2,7 @@
  * Edits one argument of a schema (O6). The result takes a call without it exactly if the schema
  * takes the call with it.
  */
-import { isObject, without } from '../base/isObject.js';
+import { asList, isObject, mapped, without } from '../base/isObject.js';
 import { mostParts, Steps } from '../base/steps.js';
 import { SchemaJudge, stepsOf, targetOf, type Schema } from './schemaJudge.js';
 
@@ -55,23 +55,27 @@ export function withFixed(
   if (isReferredTo(given, name)) return undefined;
   const { steps, judge } = given;
   let isKnown = false;
+  /** Edits a list of schemas. A call must fit all of `allOf`, and otherwise one of the list. */
+  const editList = (
+    key: string,
+    parts: readonly unknown[],
+    takesAll: boolean,
+  ): readonly unknown[] | Exclude<Edited, Schema> => {
+    const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
+    if (changed.includes('unusable')) return 'unusable';
+    const kept = changed.filter((one) => one !== 'impossible');
+    const fewest = key === 'allOf' ? parts.length : Math.min(1, parts.length);
+    return kept.length < fewest ? 'impossible' : kept;
+  };
   /** @param takesAll true if the value counts as valid everywhere */
   const edit = (part: Schema, takesAll: boolean): Edited => {
     if (!steps.takeFor(sizeOf(part)) || isNamedBy(given, part, wholeKeywords, name))
       return 'unusable';
-    const {
-      properties,
-      additionalProperties,
-      patternProperties,
-      propertyNames,
-      unevaluatedProperties,
-    } = part;
+    const { properties, additionalProperties, propertyNames } = part;
     const own =
       isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (own !== undefined) isKnown = true;
-    if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined)
-      return 'unusable';
-    if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
+    else if (mayNameOthers(part)) return 'unusable';
     const taking = own ?? additionalProperties;
     if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value)))
       return 'impossible';
@@ -79,11 +83,8 @@ export function withFixed(
     for (const key of lists) {
       const parts = part[key];
       if (!Array.isArray(parts)) continue;
-      const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
-      if (changed.includes('unusable')) return 'unusable';
-      const kept = changed.filter((one) => one !== 'impossible');
-      if (key === 'allOf' ? kept.length < changed.length : kept.length === 0 && parts.length > 0)
-        return 'impossible';
+      const kept = editList(key, parts, takesAll);
+      if (typeof kept === 'string') return kept;
       edited = { ...edited, [key]: kept };
     }
     return edited;
@@ -92,15 +93,28 @@ export function withFixed(
   // If the server will refuse the value, agents still do not see the argument.
   const isRefused = strict === 'impossible';
   const edited = isRefused ? edit(schema, true) : strict;
-  return typeof edited === 'string' ? undefined : { schema: edited, isKnown, isRefused };
+  return typeof edited === 'string'
+    ? undefined
+    : {
+        schema: edited,
+        isKnown,
+        isRefused,
+      };
 }
 
 type Edited = Schema | 'impossible' | 'unusable';
 
+/** True if the part has a schema for arguments that it does not name, and which ones is not clear. */
+function mayNameOthers(part: Schema): boolean {
+  const { additionalProperties, patternProperties, unevaluatedProperties } = part;
+  if (unevaluatedProperties !== undefined) return true;
+  return patternProperties !== undefined && additionalProperties !== undefined;
+}
+
 /** Each edit of a part copies these. */
 function sizeOf({ properties, required }: Schema): number {
   const named = isObject(properties) ? Object.keys(properties).length : 0;
-  return named + (Array.isArray(required) ? required.length : 0);
+  return named + asList(required).length;
 }
 
 function withoutArgument(schema: Schema, name: string): Schema {
@@ -143,11 +157,8 @@ export function withChanged(
     let edited = part;
     if (isObject(properties) && Object.hasOwn(properties, name)) {
       isChanged = true;
-      const entries = Object.entries(properties).map(([key, value]) => [
-        key,
-        key === name ? change(value) : value,
-      ]);
-      edited = { ...edited, properties: Object.fromEntries(entries) as unknown };
+      const other = mapped(properties, (value, key) => (key === name ? change(value) : value));
+      edited = { ...edited, properties: other };
     }
     if (isOptional) {
       const { maxProperties } = edited;
@@ -192,27 +203,29 @@ function isNamedBy(
   name: string,
 ): boolean {
   const followed = new Set<string>();
-  const has = (names: unknown): boolean =>
+  const has = (names: unknown) =>
     Array.isArray(names) && steps.takeFor(names.length) && names.includes(name);
   const isNamed = (part: unknown, depth: number): boolean => {
     if (!isObject(part)) return false;
     if (depth > deepest || !steps.take()) return true;
-    const isNamedIn = (inner: unknown): boolean => isNamed(inner, depth + 1);
-    const { properties, required, $ref } = part;
-    if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
-    if (ofAllNames.some((key) => part[key] !== undefined)) return true;
-    for (const key of dependents) {
+    const isNamedIn = (inner: unknown) => isNamed(inner, depth + 1);
+    const isDependent = (key: string) => {
       const dependent = part[key];
-      if (!isObject(dependent)) continue;
+      if (!isObject(dependent)) return false;
       if (Object.hasOwn(dependent, name)) return true;
       const dependencies = Object.values(dependent);
       steps.takeFor(dependencies.length);
-      if (dependencies.some((one) => has(one) || isNamedIn(one))) return true;
-    }
-    if (typeof $ref === 'string' && !followed.has($ref)) {
-      followed.add($ref);
-      if (!$ref.startsWith('#') || isNamedIn(targetOf($ref, root))) return true;
-    }
+      return dependencies.some((one) => has(one) || isNamedIn(one));
+    };
+    const isReferredTo = (reference: unknown) => {
+      if (typeof reference !== 'string' || followed.has(reference)) return false;
+      followed.add(reference);
+      return !reference.startsWith('#') || isNamedIn(targetOf(reference, root));
+    };
+    const { properties, required, $ref } = part;
+    if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
+    if (ofAllNames.some((key) => part[key] !== undefined)) return true;
+    if (dependents.some(isDependent) || isReferredTo($ref)) return true;
     return [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => part[key]).some(isNamedIn);
   };
   const own = keywords.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]]));

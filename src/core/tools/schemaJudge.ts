@@ -6,6 +6,7 @@ import { validate, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import type { Steps } from '../base/steps.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 /** A schema of JSON Schema that is an object. */
 export type Schema = Fields;
@@ -104,19 +105,10 @@ const longestReference = 2000;
 /** Reads a pointer (RFC 6901) as Ajv does, which decodes each step separately. */
 export function stepsOf(reference: unknown): string[] | undefined {
   if (reference === '#') return [];
-  if (
-    typeof reference !== 'string' ||
-    !reference.startsWith('#/') ||
-    reference.length > longestReference
-  ) {
-    return undefined;
-  }
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  if (reference.length > longestReference) return undefined;
   const steps = reference.slice(2).split('/');
-  try {
-    return steps.map((step) =>
-      decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'),
-    );
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() =>
+    steps.map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')),
+  );
 }

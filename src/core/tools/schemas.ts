@@ -3,28 +3,18 @@
  * Copilot rejects the whole request with an `array` of undescribed content. The SDK's client
  * compiles every output schema with Ajv (N7c).
  */
-import { isObject, isTexts, type Fields } from '../base/isObject.js';
+import { isObject, isTexts, mapped, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
+import { schemaKeywords, schemaLists } from '../protocol/shapes.js';
 import type { OfferedTool } from './catalogue.js';
 import { targetOf } from './schemaJudge.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
-/** The value of these keywords is a schema. A list or a map of schemas follows below. */
-const schemaKeywords = [
-  'items',
-  'additionalProperties',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contains',
-  'propertyNames',
-];
-const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const schemaListKeywords = [...schemaLists, 'items'];
 const schemaMapKeywords = [
   'properties',
   'patternProperties',
@@ -54,7 +44,11 @@ export const lookedAt = perObject((tool: OfferedTool) => {
   if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
   if (outputLeftOut !== undefined)
-    return { refused, outputLeftOut, readable: withoutOutput(given) };
+    return {
+      refused,
+      outputLeftOut,
+      readable: withoutOutput(given),
+    };
   return { refused, readable: { ...given, outputSchema: withoutBooleanProperties(output) } };
 });
 
@@ -65,14 +59,14 @@ function withoutOutput({ outputSchema: _, ...rest }: OfferedTool): OfferedTool {
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(
   schema: Schema,
 ): Schema {
-  const properties = Object.entries(schema.properties ?? {}) as [string, unknown][];
-  if (!properties.some(([, value]) => typeof value === 'boolean')) return schema;
-  const asObject = (value: unknown): unknown =>
-    value === true ? {} : value === false ? { not: {} } : value;
-  return {
-    ...schema,
-    properties: Object.fromEntries(properties.map(([name, value]) => [name, asObject(value)])),
-  };
+  const properties = schema.properties ?? {};
+  if (!Object.values(properties).some(isFlag)) return schema;
+  return { ...schema, properties: mapped(properties as Fields, withoutBoolean) };
+}
+
+function withoutBoolean(schema: unknown): unknown {
+  if (schema === true) return {};
+  return schema === false ? { not: {} } : schema;
 }
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {

@@ -3,14 +3,12 @@
  * tool (N6). For the form, the order of keys does not count, nor the order of the names in
  * `required` and in dependencies of schemas.
  */
-import { createHash } from 'node:crypto';
 import { isObject, isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
-import { schemaMaps } from '../protocol/shapes.js';
+import { shortHash } from '../base/shortHash.js';
+import { schemaMaps, valueKeywords } from '../protocol/shapes.js';
 import type { OfferedTool } from './catalogue.js';
 
-/** Their values are data, except for properties of these names. */
-export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;
 /**
@@ -36,19 +34,15 @@ export type SeenTool = readonly [name: string, form: string, order: string];
 
 export const seenTool = perObject((tool: OfferedTool): SeenTool => {
   const given = JSON.stringify(tool);
-  if (given.length > largest) return [tool.name, hash(given), ''];
+  if (given.length > largest) return [tool.name, shortHash(given), ''];
   const places: number[] = [];
   const canonical = arranged(tool, 'tool', 0, (sorted, own) => {
     const placeOf = new Map(sorted.map((key, place) => [key, place]));
     for (const key of own) places.push(placeOf.get(key) ?? 0);
     return sorted;
   });
-  return [tool.name, hash(JSON.stringify(canonical)), places.join()];
+  return [tool.name, shortHash(JSON.stringify(canonical)), places.join()];
 });
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
-}
 
 /** Returns the tool itself if the order does not fit, because stored texts may be damaged. */
 export function inOrder(tool: OfferedTool, order: string): OfferedTool {
@@ -90,5 +84,5 @@ function arranged(value: unknown, part: Part, depth: number, arrange: Arrange): 
 function partBelow(part: Part, key: string): Part {
   if (part === 'tool') return key === 'inputSchema' || key === 'outputSchema' ? 'schema' : 'data';
   if (part !== 'schema') return part === 'names' ? 'schema' : 'data';
-  return valueKeywords.has(key) ? 'data' : schemaMaps.includes(key) ? 'names' : 'schema';
+  return valueKeywords.includes(key) ? 'data' : schemaMaps.includes(key) ? 'names' : 'schema';
 }

@@ -46,7 +46,7 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   // are written instead.
   const isRemoved = anyOf(removed);
   const isKept = anyOf(kept);
-  const isLost = (one: string): boolean =>
+  const isLost = (one: string) =>
     isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
   const others = [...new Set(names)].filter(
     (one) => one !== name && isValidName(one) && isLost(one),

@@ -10,7 +10,13 @@ const bytesPerToken = 4;
 
 /** A server's tool stays the same object in every snapshot until the next list. */
 export const bytesOf = perObject(({ description = '', inputSchema: parameters }: OfferedTool) =>
-  Buffer.byteLength(JSON.stringify({ name: '', description, parameters })),
+  Buffer.byteLength(
+    JSON.stringify({
+      name: '',
+      description,
+      parameters,
+    }),
+  ),
 );
 
 export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' | 'tool'>): number {

@@ -3,9 +3,15 @@
  * ambiguous URI has none.
  */
 import { isMadeOf } from '../base/partsInOrder.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 import type { NameFilter } from '../config/model.js';
-import { compileFilter, compilePattern } from './patterns.js';
-import type { CompiledFilter, ListedPattern, Pattern } from './patterns.js';
+import {
+  compileFilter,
+  compilePattern,
+  type CompiledFilter,
+  type ListedPattern,
+  type Pattern,
+} from './patterns.js';
 
 export const longestUri = 8 * 1024;
 
@@ -38,11 +44,7 @@ function decoded(text: string): string | undefined {
 
 /** Returns undefined for invalid UTF-8. */
 function unescaped(text: string): string | undefined {
-  try {
-    return text.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => text.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent));
 }
 
 /** An attack encodes a text a few times. A text that is encoded more often counts as one. */
@@ -110,7 +112,12 @@ export function compileUriFilter(filter: NameFilter): CompiledFilter {
       const form = formOf(uri);
       return form === undefined ? isOnWithoutForm : pattern.matches(form);
     };
-    return { ...pattern, text, index, matches };
+    return {
+      ...pattern,
+      text,
+      index,
+      matches,
+    };
   };
   return {
     whitelist: whitelist.map((pattern) => compiled(pattern, false)),
@@ -119,7 +126,13 @@ export function compileUriFilter(filter: NameFilter): CompiledFilter {
 }
 
 function compileUriPattern(text: string): Pattern {
-  if (text.length > longestUri) return { text, steps: () => 0, longest: 0, matches: () => false };
+  if (text.length > longestUri)
+    return {
+      text,
+      steps: () => 0,
+      longest: 0,
+      matches: () => false,
+    };
   return compilePattern(canonicalUriPattern(text));
 }
 

@@ -4,8 +4,14 @@
  * removed, because an alias may need it.
  */
 import { isAlias, isMap, isScalar, isSeq, type Scalar } from 'yaml';
-import { endsInBlockScalar, isBlockScalar, isEmptyValue } from './editNodes.js';
-import type { Collection, EditNodes, PairPlace } from './editNodes.js';
+import {
+  endsInBlockScalar,
+  isBlockScalar,
+  isEmptyValue,
+  type Collection,
+  type EditNodes,
+  type PairPlace,
+} from './editNodes.js';
 import type { Span } from './textPositions.js';
 import { spanOf } from './yamlDocument.js';
 
@@ -134,7 +140,8 @@ export function insertAt(
   flow = lines.join(', '),
 ): Edits {
   const { text, lineBreak } = nodes;
-  const [before, next]: unknown[] = [collection.items[index - 1], collection.items[index]];
+  const before: unknown = collection.items[index - 1];
+  const next: unknown = collection.items[index];
   if (collection.flow) {
     if (before !== undefined) return [insertion(nodes.extent(before).end, `, ${flow}`)];
     const open = (spanOf(collection)?.start ?? 0) + 1;

@@ -55,12 +55,21 @@ function firstTooDeep(text: string): number | undefined {
 function nodeOf(node: Node, text: string): ValueNode {
   const span = spanOf(node);
   if (node.type === 'array') {
-    return { kind: 'list', items: (node.children ?? []).map((item) => nodeOf(item, text)), span };
+    return {
+      kind: 'list',
+      items: (node.children ?? []).map((item) => nodeOf(item, text)),
+      span,
+    };
   }
   if (node.type === 'object') return tableOf(node, text);
   const written = text.slice(span.start, span.end);
   const value = node.value as string | number | boolean | null;
-  return { kind: 'scalar', value, source: typeof value === 'string' ? value : written, span };
+  return {
+    kind: 'scalar',
+    value,
+    source: typeof value === 'string' ? value : written,
+    span,
+  };
 }
 
 function tableOf(node: Node, text: string): MapNode {
@@ -80,7 +89,13 @@ function tableOf(node: Node, text: string): MapNode {
     if (first) duplicates.push({ first, again: entry });
     else entries.set(name, entry);
   }
-  return { kind: 'map', entries, duplicates, badMerges: [], span: spanOf(node) };
+  return {
+    kind: 'map',
+    entries,
+    duplicates,
+    badMerges: [],
+    span: spanOf(node),
+  };
 }
 
 function spanOf({ offset, length }: Node): Span {

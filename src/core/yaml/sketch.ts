@@ -48,7 +48,19 @@ interface Word extends Span {
 }
 
 type Place = Span & Partial<Word>;
-type FlowOwner = { readonly entry: SketchEntry | undefined };
+
+/** The state of reading between brackets. */
+interface Flow {
+  /** The depth and the column around the brackets. */
+  readonly outer: number;
+  readonly column: number;
+  /** The path of the next value. */
+  next: SketchPath;
+  /** The entry that waits for its value. */
+  entry: SketchEntry | undefined;
+  /** The first offset that counts as the place of the next word. */
+  gap: number;
+}
 
 const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
@@ -210,16 +222,14 @@ export class Sketch {
   /**
    * Reads from a bracket to its partner, and ends early if a line below is outside the brackets.
    */
-  private flow(path: SketchPath, column: number, owner: SketchEntry | undefined): void {
+  private flow(next: SketchPath, column: number, entry: SketchEntry | undefined): void {
     const { text, stack } = this;
-    const outer = stack.length;
-    let next = path;
-    let entry = owner;
-    let gap = this.at;
-    const note = (word: Place = { start: this.at, end: this.at }, complete = false): void => {
-      const box = stack.length > outer ? stack.at(-1) : undefined;
-      if (box?.kind === 'map' && !entry) this.note('key', box.path, word, gap, complete);
-      else if (box) this.note('value', next, word, gap, complete);
+    const flow: Flow = {
+      outer: stack.length,
+      column,
+      next,
+      entry,
+      gap: this.at,
     };
     while (this.at < text.length) {
       if (this.take(flowGap)) continue;
@@ -227,55 +237,68 @@ export class Sketch {
         if (this.below(stack[0]?.flow ? -1 : column, /[ \t]*[^\s\]}#]/y)) continue;
         break;
       }
-      note();
-      const box = stack.at(-1);
+      this.noteFlow(flow);
       const sign = this.take(flowSign);
-      if (sign === '{' || sign === '[') {
-        if (stack.length > deepest) break;
-        const opened = this.open(sign === '{' ? 'map' : 'list', column, next, { entry });
-        if (sign === '[') next = this.next(opened);
-      } else if (sign === ',' && box?.kind === 'list') {
-        box.items++;
-        next = this.next(box);
-      } else if (sign && sign !== ',') {
-        this.closeTo(stack.length - 1);
-        this.reached = this.at;
-        next = [];
-        if (stack.length === outer) return;
-      }
-      if (sign) {
-        entry = undefined;
-        gap = this.at;
-        continue;
-      }
-      if (this.take(flowMark)) {
-        gap = this.at;
-        continue;
-      }
-      if (this.take(flowColon)) continue;
-      const word = this.word(flowWordEnd);
-      this.take(blanks);
-      const isKey = this.take(word.quote ? jsonColon : flowColon) !== '';
-      note(word, isKey);
-      if (isKey && box?.kind === 'map' && !entry) {
-        entry = this.enter(box, word);
-        next = this.next(box);
-        gap = this.at;
-      } else {
-        this.finish(word, entry);
-        gap = word.end + 1;
-      }
+      if (/[{[]/.test(sign) && stack.length > deepest) break;
+      if (sign) this.sign(sign, flow);
+      else if (this.take(flowMark)) flow.gap = this.at;
+      else if (!this.take(flowColon)) this.flowWord(flow);
+      if (sign && stack.length === flow.outer) return;
     }
-    note();
-    this.closeTo(outer);
+    this.noteFlow(flow);
+    this.closeTo(flow.outer);
   }
 
-  private open(
-    kind: SketchBox['kind'],
-    indent: number,
-    path: SketchPath,
-    flow?: FlowOwner,
-  ): SketchBox {
+  private noteFlow(
+    { outer, next, entry, gap }: Flow,
+    word: Place = { start: this.at, end: this.at },
+    complete = false,
+  ): void {
+    const box = this.stack.length > outer ? this.stack.at(-1) : undefined;
+    if (box?.kind === 'map' && !entry) this.note('key', box.path, word, gap, complete);
+    else if (box) this.note('value', next, word, gap, complete);
+  }
+
+  private sign(sign: string, flow: Flow): void {
+    const box = this.stack.at(-1);
+    switch (sign) {
+      case '{':
+        this.open('map', flow.column, flow.next, flow);
+        break;
+      case '[':
+        flow.next = this.next(this.open('list', flow.column, flow.next, flow));
+        break;
+      case ',':
+        if (box?.kind !== 'list') break;
+        box.items++;
+        flow.next = this.next(box);
+        break;
+      default:
+        this.closeTo(this.stack.length - 1);
+        this.reached = this.at;
+        flow.next = [];
+    }
+    flow.entry = undefined;
+    flow.gap = this.at;
+  }
+
+  private flowWord(flow: Flow): void {
+    const box = this.stack.at(-1);
+    const word = this.word(flowWordEnd);
+    this.take(blanks);
+    const isKey = this.take(word.quote ? jsonColon : flowColon) !== '';
+    this.noteFlow(flow, word, isKey);
+    if (isKey && box?.kind === 'map' && !flow.entry) {
+      flow.entry = this.enter(box, word);
+      flow.next = this.next(box);
+      flow.gap = this.at;
+    } else {
+      this.finish(word, flow.entry);
+      flow.gap = word.end + 1;
+    }
+  }
+
+  private open(kind: SketchBox['kind'], indent: number, path: SketchPath, flow?: Flow): SketchBox {
     const owner = flow?.entry ?? this.stack.at(-1)?.entries.at(-1);
     const box: SketchBox = {
       kind,
@@ -365,7 +388,12 @@ export class Sketch {
       this.at = plainEnd.test(text) ? plainEnd.lastIndex : text.length;
     }
     const raw = text.slice(start, this.at).trimEnd();
-    return { start, end: start + raw.length, quote, text: quote ? unquoted(raw) : raw };
+    return {
+      start,
+      end: start + raw.length,
+      quote,
+      text: quote ? unquoted(raw) : raw,
+    };
   }
 
   private isLineOver(): boolean {

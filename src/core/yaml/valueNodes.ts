@@ -4,7 +4,7 @@
  */
 import type { Span } from './textPositions.js';
 
-interface ScalarNode {
+export interface ScalarNode {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
   /** The text as written, without quotes, or an empty text. */
@@ -39,7 +39,12 @@ export interface MapNode {
 export type ValueNode = ScalarNode | ListNode | MapNode;
 
 export function emptyNode(at = 0): ScalarNode {
-  return { kind: 'scalar', value: null, source: '', span: { start: at, end: at } };
+  return {
+    kind: 'scalar',
+    value: null,
+    source: '',
+    span: { start: at, end: at },
+  };
 }
 
 /** True if a node is null, written or not. */

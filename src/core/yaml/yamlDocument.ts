@@ -3,13 +3,30 @@
  * and too large an expansion of aliases ("billion laughs"). Nodes are nested to a bounded depth, so
  * later steps may recurse.
  */
-import { Composer, Lexer, Parser, isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
-import type { Alias, CST, Pair, YAMLError as LibraryError } from 'yaml';
+import {
+  Composer,
+  Lexer,
+  Parser,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Alias,
+  type CST,
+  type Pair,
+  type YAMLError as LibraryError,
+} from 'yaml';
 import { messageOf } from '../base/text.js';
 import type { Span } from './textPositions.js';
 
 export type YamlError =
-  | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
+  | {
+      readonly kind: 'syntax';
+      readonly id: string;
+      readonly message: string;
+      readonly span: Span;
+    }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
   | {
       readonly kind: 'aliasUnknown';
@@ -17,8 +34,16 @@ export type YamlError =
       readonly known: readonly string[];
       readonly span: Span;
     }
-  | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
-  | { readonly kind: TooMuch; readonly limit: number; readonly span: Span }
+  | {
+      readonly kind: 'aliasOfItself';
+      readonly name: string;
+      readonly span: Span;
+    }
+  | {
+      readonly kind: TooMuch;
+      readonly limit: number;
+      readonly span: Span;
+    }
   | {
       readonly kind: 'aliasesTooMany';
       readonly of: 'characters' | 'nodes';
@@ -28,7 +53,7 @@ export type YamlError =
 
 type TooMuch = 'aliasesTooDeep' | 'nestedTooDeep' | 'tokensTooMany';
 
-interface YamlDocument {
+export interface YamlDocument {
   readonly errors: readonly YamlError[];
   readonly warnings: readonly YamlError[];
   /** The root node. It is null for an empty text and for one with errors. */
@@ -63,10 +88,21 @@ export function readDocument(text: string): YamlDocument {
     // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every
     // offset.
     const composed = compose(text.replace(/\r(?!\n)/g, '\n'));
-    const { targets, errors } = resolveAliases(composed.contents);
-    return errors.length > 0 ? { ...composed, errors, contents: null } : { ...composed, targets };
+    const { targets, errors } = new AliasCheck(composed.contents);
+    return errors.length > 0
+      ? {
+          ...composed,
+          errors,
+          contents: null,
+        }
+      : { ...composed, targets };
   } catch (error) {
-    return failed({ kind: 'syntax', id: 'IMPOSSIBLE', message: messageOf(error), span: nowhere });
+    return failed({
+      kind: 'syntax',
+      id: 'IMPOSSIBLE',
+      message: messageOf(error),
+      span: nowhere,
+    });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
@@ -82,7 +118,11 @@ function compose(source: string): YamlDocument {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   const tooMuch = (kind: TooMuch, limit: number): YamlDocument =>
-    failed({ kind, limit, span: { start: parser.offset, end: parser.offset + 1 } });
+    failed({
+      kind,
+      limit,
+      span: { start: parser.offset, end: parser.offset + 1 },
+    });
   let left = mostTokens;
   for (const lexeme of new Lexer().lex(source)) {
     if (left-- === 0) return tooMuch('tokensTooMany', mostTokens);
@@ -96,15 +136,24 @@ function compose(source: string): YamlDocument {
       kind: 'severalDocuments',
       span: { start: second.range[0], end: second.range[1] },
     });
-  const [errors, warnings] = [document?.errors ?? [], document?.warnings ?? []].map((found) =>
-    found.map(toError),
-  );
-  const contents = errors?.length === 0 && document ? document.contents : null;
-  return { errors: errors ?? [], warnings: warnings ?? [], contents, targets: noTargets };
+  const errors = (document?.errors ?? []).map(toError);
+  const warnings = (document?.warnings ?? []).map(toError);
+  const contents = errors.length === 0 && document ? document.contents : null;
+  return {
+    errors,
+    warnings,
+    contents,
+    targets: noTargets,
+  };
 }
 
 function failed(error: YamlError): YamlDocument {
-  return { errors: [error], warnings: [], contents: null, targets: noTargets };
+  return {
+    errors: [error],
+    warnings: [],
+    contents: null,
+    targets: noTargets,
+  };
 }
 
 function toError(error: LibraryError): YamlError {
@@ -135,75 +184,110 @@ interface Anchor {
   open: boolean;
 }
 
-function resolveAliases(root: unknown): {
-  readonly targets: Map<Alias, unknown>;
-  readonly errors: YamlError[];
-} {
-  const targets = new Map<Alias, unknown>();
-  const errors: YamlError[] = [];
-  const anchors = new Map<string, Anchor>();
-  const expanded = { size: 0, nodes: 0 };
+/** Finds the targets of aliases, and checks what the aliases expand to. */
+class AliasCheck {
+  readonly targets = new Map<Alias, unknown>();
+  readonly errors: YamlError[] = [];
+  private readonly anchors = new Map<string, Anchor>();
+  /** Everything behind all aliases. */
+  private size = 0;
+  private nodes = 0;
 
-  const report = (error: YamlError): void => {
-    if (!errors.some((other) => other.kind === error.kind)) errors.push(error);
-  };
-  const resolve = (alias: Alias, within: Anchor | undefined): void => {
-    const anchor = anchors.get(alias.source);
-    if (!anchor || anchor.open) {
-      if (errors.length >= mostWrong) return;
-      const wrong = { name: alias.source, span: writtenSpan(alias) };
-      errors.push(
-        anchor
-          ? { kind: 'aliasOfItself', ...wrong }
-          : { kind: 'aliasUnknown', ...wrong, known: [...anchors.keys()] },
-      );
-      return;
-    }
-    targets.set(alias, anchor.node);
-    const span = writtenSpan(alias);
-    if (within) {
-      within.size += anchor.size;
-      within.nodes += anchor.nodes;
-      within.depth = Math.max(within.depth, anchor.depth + 1);
-      if (within.depth > deepestChain)
-        report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
-    }
-    expanded.size += anchor.size;
-    expanded.nodes += anchor.nodes;
-    if (expanded.size > mostCharacters) {
-      report({ kind: 'aliasesTooMany', of: 'characters', limit: mostCharacters, span });
-    } else if (expanded.nodes > mostNodes)
-      report({ kind: 'aliasesTooMany', of: 'nodes', limit: mostNodes, span });
-  };
-  const visit = (node: unknown, depth: number, within: Anchor | undefined): void => {
-    if (isAlias(node)) return resolve(node, within);
+  constructor(root: unknown) {
+    this.visit(root, 0, undefined);
+  }
+
+  /** @param within the innermost anchor around the node */
+  private visit(node: unknown, depth: number, within: Anchor | undefined): void {
+    if (isAlias(node)) return this.resolve(node, within);
     if (isPair(node)) {
-      visit(node.key, depth, within);
-      return visit(node.value, depth, within);
+      this.visit(node.key, depth, within);
+      return this.visit(node.value, depth, within);
     }
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) return;
-    const { start, end } = writtenSpan(node);
-    const anchor =
-      node.anchor === undefined
-        ? undefined
-        : { node, size: end - start, nodes: 1, depth: 0, open: true };
-    if (anchor && node.anchor !== undefined) anchors.set(node.anchor, anchor);
-    else if (within) within.nodes++;
-    if (!isScalar(node)) {
-      if (depth === deepestNesting)
-        report({ kind: 'nestedTooDeep', limit: deepestNesting, span: writtenSpan(node) });
-      else for (const item of node.items) visit(item, depth + 1, anchor ?? within);
+    if (node.anchor === undefined) {
+      if (within) within.nodes++;
+      return this.visitItems(node, depth, within);
     }
-    if (!anchor) return;
+    const { start, end } = writtenSpan(node);
+    const anchor = {
+      node,
+      size: end - start,
+      nodes: 1,
+      depth: 0,
+      open: true,
+    };
+    this.anchors.set(node.anchor, anchor);
+    this.visitItems(node, depth, anchor);
     anchor.open = false;
     if (!within) return;
     // The outer length contains the inner one.
     within.size += anchor.size - (end - start);
     within.nodes += anchor.nodes;
     within.depth = Math.max(within.depth, anchor.depth);
-  };
-  visit(root, 0, undefined);
-  return { targets, errors };
+  }
+
+  private visitItems(node: unknown, depth: number, within: Anchor | undefined): void {
+    if (!isMap(node) && !isSeq(node)) return;
+    if (depth === deepestNesting)
+      return this.report({
+        kind: 'nestedTooDeep',
+        limit: depth,
+        span: writtenSpan(node),
+      });
+    for (const item of node.items) this.visit(item, depth + 1, within);
+  }
+
+  private resolve(alias: Alias, within: Anchor | undefined): void {
+    const anchor = this.anchors.get(alias.source);
+    if (!anchor || anchor.open) return this.reportWrong(alias, anchor);
+    this.targets.set(alias, anchor.node);
+    const span = writtenSpan(alias);
+    if (within) {
+      within.size += anchor.size;
+      within.nodes += anchor.nodes;
+      within.depth = Math.max(within.depth, anchor.depth + 1);
+      if (within.depth > deepestChain)
+        this.report({
+          kind: 'aliasesTooDeep',
+          limit: deepestChain,
+          span,
+        });
+    }
+    this.size += anchor.size;
+    this.nodes += anchor.nodes;
+    const kind = 'aliasesTooMany';
+    if (this.size > mostCharacters)
+      this.report({
+        kind,
+        of: 'characters',
+        limit: mostCharacters,
+        span,
+      });
+    else if (this.nodes > mostNodes)
+      this.report({
+        kind,
+        of: 'nodes',
+        limit: mostNodes,
+        span,
+      });
+  }
+
+  private reportWrong(alias: Alias, anchor: Anchor | undefined): void {
+    if (this.errors.length >= mostWrong) return;
+    const wrong = { name: alias.source, span: writtenSpan(alias) };
+    if (anchor) this.errors.push({ kind: 'aliasOfItself', ...wrong });
+    else
+      this.errors.push({
+        kind: 'aliasUnknown',
+        ...wrong,
+        known: [...this.anchors.keys()],
+      });
+  }
+
+  private report(error: YamlError): void {
+    if (!this.errors.some((other) => other.kind === error.kind)) this.errors.push(error);
+  }
 }
 
 /**

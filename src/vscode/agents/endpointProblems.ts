@@ -1,11 +1,11 @@
 /** Reports why agents do not find the toolsets of a window (G2, G6). Pure. */
 import { isObject } from '../../core/base/isObject.js';
 import type { Problem } from '../../core/base/problem.js';
-import type { Engine } from '../engine/engine.js';
+import type { WindowEngine } from '../engine/engine.js';
 
 const extensionId = 'minds.mcp-toolsets';
 
-type State = Engine['endpoint']['state'] | undefined;
+type State = WindowEngine['endpoint']['state'] | undefined;
 
 /** A problem of the window, which appears at the first config file. */
 type WindowProblem = Omit<Problem, 'place'>;

@@ -4,14 +4,10 @@
  */
 import * as vscode from 'vscode';
 import { dirname, join } from 'node:path';
-import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { homedir } from '../../core/base/home.js';
 import type { Log } from '../../core/base/log.js';
 import { asText } from '../../core/base/text.js';
-import { samePath } from '../../core/base/paths.js';
 import { startOfFile } from '../../core/config/model.js';
-import { folderPaths } from '../engine/configFiles.js';
-import type { AgentsOptions } from '../engine/engine.js';
 import type { EndpointPort } from '../engine/settingScopes.js';
 import { endpointPort, onDidChangeSettings } from '../engine/settings.js';
 import type { Shell } from '../engine/shell.js';
@@ -27,10 +23,7 @@ import {
 
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
-export function serveOtherAgents(
-  { slot, logs, context }: Shell,
-  ledger: ApprovalLedger,
-): vscode.Disposable {
+export function serveOtherAgents({ slot, logs, context }: Shell): vscode.Disposable {
   const { workspaceState, globalStorageUri, extensionPath } = context;
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
   const refresh = (): void => slot.refresh();
@@ -71,13 +64,7 @@ export function serveOtherAgents(
     commands({
       setUpAgent: async () => {
         const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(
-          slot,
-          ledger,
-          dirname(globalStorageUri.fsPath),
-          wanted().asked,
-          choosePort,
-        );
+        await setUpAgent(slot, dirname(globalStorageUri.fsPath), wanted().asked, choosePort);
       },
       renewEditorToken: async () => {
         if (!slot.engine) throw new Error(whyNothingRuns(slot.state.phase));
@@ -97,17 +84,4 @@ async function keepLauncher(extensionPath: string, log: Log): Promise<void> {
   } catch (error) {
     log.write('error', `The launcher for other agents could not be written: ${asText(error)}`);
   }
-}
-
-export function agentsOptions(): AgentsOptions {
-  return {
-    folder: folderPaths()[0],
-    home: homedir(),
-    blocked: (file) =>
-      vscode.workspace.textDocuments.some(
-        ({ uri, isDirty }) => isDirty && samePath(uri.fsPath, file),
-      )
-        ? 'The config file has unsaved changes in the editor.'
-        : undefined,
-  };
 }

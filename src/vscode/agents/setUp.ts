@@ -18,11 +18,10 @@ import {
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
-import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { agreedChange, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { folderPaths } from '../engine/configFiles.js';
-import type { Engine } from '../engine/engine.js';
+import type { ShellEngine } from '../engine/engine.js';
 import { fileLabel } from '../views/places.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
@@ -36,27 +35,26 @@ export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promi
 /** @param asked the port in the settings of the workspace, without the person's consent */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
-  ledger: ApprovalLedger,
   globalStorage: string,
   asked: number | undefined,
   choosePort: ChoosePort,
 ): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
-  const { endpoint, tokenFile } = engine;
+  const { endpoint, tokenFile, approvals } = engine;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen || !(await confirmsPort(endpoint, asked, choosePort))) return;
   const toolsets = await chooseToolsets(engine);
   if (!toolsets) return;
   // `connect` asks nobody, so launches without an approval would wait there.
   const launches = toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
-  const unseen = launches.filter((launch) => ledger.judgeAsking(launch) === 'pending');
+  const unseen = launches.filter((launch) => approvals.ledger.judgeAsking(launch) === 'pending');
   const isAgreed = await writeEntries(chosen, toolsets, tokenFile, unseen);
-  if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
+  if (isAgreed && unseen.length > 0) await approvals.ledger.approve(unseen);
 }
 
 /** Resolves to false if the person gives up choosing a port (G6a). */
 async function confirmsPort(
-  endpoint: Engine['endpoint'],
+  endpoint: ShellEngine['endpoint'],
   asked: number | undefined,
   choosePort: ChoosePort,
 ): Promise<boolean> {
@@ -112,7 +110,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   }));
 }
 
-async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
+async function chooseToolsets({ host }: ShellEngine): Promise<string[] | undefined> {
   const items = host.catalogue.toolsets.map(({ id, tools }) => ({
     label: inert`${id}`,
     description: inert`${toolCount(tools.length)}`,
@@ -120,7 +118,11 @@ async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
     id,
   }));
   const placeHolder = inert`Choose the toolsets for the agent`;
-  const chosen = await window.showQuickPick(items, { title, placeHolder, canPickMany: true });
+  const chosen = await window.showQuickPick(items, {
+    title,
+    placeHolder,
+    canPickMany: true,
+  });
   return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
 }
 
@@ -162,7 +164,12 @@ async function writeEntries(
   });
   if (!agreed) return false;
   const isNew = agreed.edits.length > 0;
-  const change = { file, root, name: label, editsOf: agreed.editsOf };
+  const change = {
+    file,
+    root,
+    name: label,
+    editsOf: agreed.editsOf,
+  };
   const { isSaved } = isNew ? await writeEdits(change) : { isSaved: true };
   const done = !isNew
     ? 'already has these entries'

@@ -40,74 +40,16 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
+type Document = vscode.TextDocument;
+
 export function createAuthoring(slot: EngineSlot) {
-  const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
-    slot.state.snapshot.servers.find(
-      (server) => server.id === id && samePath(server.source, uri.fsPath),
-    );
-  const known = (document: vscode.TextDocument) => ({
-    variables: Object.entries(childEnvironment(process.env))
-      .flatMap(([name, value]) => (value === undefined ? [] : [name]))
-      .sort(),
-    tools: (server: string) => knownTools(statusOf(document, server)),
-  });
-
-  function readFixes(document: vscode.TextDocument) {
-    const isHere = sameAs(document.uri.fsPath);
-    const problems = slot.state.snapshot.problems.filter(({ place }) => isHere(place.file));
-    const fixes = new QuickFixes(document.getText(), {
-      ...known(document),
-      restartable: (server) => {
-        const status = statusOf(document, server);
-        return status !== undefined && actions(status.state).includes('restartable');
-      },
-      isFree: (path) => {
-        const free = resolve(folderOf(document), path);
-        return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
-      },
-    });
-    return { problems, fixes, all: fixes.all(problems) };
-  }
-
-  /** Cached, because the editor asks with every move of the cursor. */
-  let last: { of: readonly unknown[]; read: ReturnType<typeof readFixes> } | undefined;
-  const fixesOf = (document: vscode.TextDocument) => {
-    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
-    if (!last || of.some((part, index) => part !== last?.of[index]))
-      last = { of, read: readFixes(document) };
-    return last.read;
-  };
-
+  const fixesOf = rememberedFixes(slot);
   return {
-    complete: async (
-      document: vscode.TextDocument,
-      position: vscode.Position,
-    ): Promise<vscode.CompletionItem[]> => {
-      const suggestions = await complete(document.getText(), document.offsetAt(position), {
-        ...known(document),
-        entries: async (path) => {
-          const found = await readdir(join(folderOf(document), path), {
-            withFileTypes: true,
-          }).catch(() => []);
-          return found.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
-        },
-      });
-      return suggestions.map((suggestion) => toItem(document, suggestion));
-    },
-
-    hover: (document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined => {
-      const found = hover(document.getText(), document.offsetAt(position), {
-        ...known(document),
-        toolText: (server, name) => {
-          const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
-          return tool && overrideText(tool);
-        },
-        serverState: (server) => stateText(statusOf(document, server)),
-      });
-      return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
-    },
-
-    lenses: (document: vscode.TextDocument): vscode.CodeLens[] => {
+    complete: (document: Document, at: vscode.Position) => completeAt(slot, document, at),
+    hover: (document: Document, at: vscode.Position) => hoverAt(slot, document, at),
+    fixes: (document: Document, range: vscode.Range, context: vscode.CodeActionContext) =>
+      actionsAt(document, range, context, fixesOf(document)),
+    lenses: (document: Document): vscode.CodeLens[] => {
       const isHere = sameAs(document.uri.fsPath);
       const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
       return lenses(document.getText(), servers).map(
@@ -115,58 +57,144 @@ export function createAuthoring(slot: EngineSlot) {
           new CodeLens(rangeOf(document, span), { ...lens, arguments: [server] }),
       );
     },
-
-    fixes: (
-      document: vscode.TextDocument,
-      { start }: vscode.Range,
-      { diagnostics, only }: vscode.CodeActionContext,
-    ): vscode.CodeAction[] => {
-      const { problems, fixes, all: safe } = fixesOf(document);
-      // The editor follows links when it saves a fix (S1c).
-      const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
-      const all = isOutside ? [] : safe;
-      const fixAll = (kind: vscode.CodeActionKind): vscode.CodeAction[] => {
-        if (all.length === 0) return [];
-        const action = new CodeAction(inert`Apply all safe fixes`, kind);
-        action.edit = workspaceEdit(document, all);
-        return [action];
-      };
-      const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
-      if (only && !only.contains(quickFix)) {
-        const kind = SourceFixAll.append('mcpToolsets');
-        return only.contains(kind) ? fixAll(kind) : [];
-      }
-      // Problems of many tools may have the same fix.
-      const offered = new Set<string>();
-      const found = problems.flatMap((problem) => {
-        const diagnostic = diagnostics.find((one) => isOf(one, problem));
-        if (!diagnostic) return [];
-        return fixes
-          .for(problem)
-          .filter(({ does }) => !isOutside || does.kind === 'command')
-          .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
-          .map((fix) => toAction(document, fix, diagnostic));
-      });
-      const toOverride = isOutside
-        ? []
-        : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
-      return [
-        ...found,
-        ...toOverride,
-        ...(all.length > 1 && found.length > 0 ? fixAll(quickFix) : []),
-      ];
-    },
-
     prepareRename,
     renameEdits,
-    symbols: (document: vscode.TextDocument) =>
+    symbols: (document: Document) =>
       outline(document.getText()).map((entry) => toSymbol(document, entry)),
   };
 }
 
+function statusOf({ state }: EngineSlot, { uri }: Document, id: string): ServerStatus | undefined {
+  return state.snapshot.servers.find(
+    (server) => server.id === id && samePath(server.source, uri.fsPath),
+  );
+}
+
+function known(slot: EngineSlot, document: Document) {
+  const variables = Object.entries(childEnvironment(process.env)).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  return {
+    variables: variables.sort(),
+    tools: (server: string) => knownTools(statusOf(slot, document, server)),
+  };
+}
+
+async function completeAt(
+  slot: EngineSlot,
+  document: Document,
+  position: vscode.Position,
+): Promise<vscode.CompletionItem[]> {
+  const suggestions = await complete(document.getText(), document.offsetAt(position), {
+    ...known(slot, document),
+    entries: async (path) => {
+      const folder = join(folderOf(document), path);
+      const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+      return found.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+    },
+  });
+  return suggestions.map((suggestion) => toItem(document, suggestion));
+}
+
+function hoverAt(
+  slot: EngineSlot,
+  document: Document,
+  position: vscode.Position,
+): vscode.Hover | undefined {
+  const found = hover(document.getText(), document.offsetAt(position), {
+    ...known(slot, document),
+    toolText: (server, name) => {
+      const { tools = [] } = statusOf(slot, document, server) ?? {};
+      const tool = tools.find(({ original }) => original === name);
+      return tool && overrideText(tool);
+    },
+    serverState: (server) => stateText(statusOf(slot, document, server)),
+  });
+  return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
+}
+
+type ReadFixes = ReturnType<typeof readFixes>;
+
+function readFixes(slot: EngineSlot, document: Document) {
+  const isHere = sameAs(document.uri.fsPath);
+  const problems = slot.state.snapshot.problems.filter(({ place }) => isHere(place.file));
+  const folder = folderOf(document);
+  const fixes = new QuickFixes(document.getText(), {
+    ...known(slot, document),
+    restartable: (server) => {
+      const status = statusOf(slot, document, server);
+      return status !== undefined && actions(status.state).includes('restartable');
+    },
+    isFree: (path) => {
+      const free = resolve(folder, path);
+      return !existsSync(free) && leadsOutside(folder, free) === undefined;
+    },
+  });
+  return {
+    problems,
+    fixes,
+    all: fixes.all(problems),
+  };
+}
+
+/** Reads a document once, because the editor asks with every move of the cursor. */
+function rememberedFixes(slot: EngineSlot): (document: Document) => ReadFixes {
+  let last: { of: readonly unknown[]; read: ReadFixes } | undefined;
+  return (document) => {
+    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
+    if (!last || of.some((part, index) => part !== last?.of[index]))
+      last = { of, read: readFixes(slot, document) };
+    return last.read;
+  };
+}
+
+function actionsAt(
+  document: Document,
+  { start }: vscode.Range,
+  { diagnostics, only }: vscode.CodeActionContext,
+  { problems, fixes, all: safe }: ReadFixes,
+): vscode.CodeAction[] {
+  // The editor follows links when it saves a fix (S1c).
+  const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
+  const all = isOutside ? [] : safe;
+  const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
+  if (only && !only.contains(quickFix)) {
+    const kind = SourceFixAll.append('mcpToolsets');
+    return only.contains(kind) ? allAtOnce(document, all, kind) : [];
+  }
+  // Problems of many tools may have the same fix.
+  const offered = new Set<string>();
+  const found = problems.flatMap((problem) => {
+    const diagnostic = diagnostics.find((one) => isOf(one, problem));
+    if (!diagnostic) return [];
+    return fixes
+      .for(problem)
+      .filter(({ does }) => !isOutside || does.kind === 'command')
+      .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
+      .map((fix) => toAction(document, fix, diagnostic));
+  });
+  const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start));
+  return [
+    ...found,
+    ...toOverride.map((fix) => toAction(document, fix)),
+    ...(all.length > 1 && found.length > 0 ? allAtOnce(document, all, quickFix) : []),
+  ];
+}
+
+function allAtOnce(
+  document: Document,
+  all: readonly TextEdit[],
+  kind: vscode.CodeActionKind,
+): vscode.CodeAction[] {
+  if (all.length === 0) return [];
+  const action = new CodeAction(inert`Apply all safe fixes`, kind);
+  action.edit = workspaceEdit(document, all);
+  return [action];
+}
+
 /** *Rename Symbol* at the id of a server (E2). Throws with a sentence if the place has no id. */
 function prepareRename(
-  document: vscode.TextDocument,
+  document: Document,
   at: vscode.Position,
 ): { range: vscode.Range; placeholder: string } {
   const found = serverAt(document.getText(), document.offsetAt(at));
@@ -175,7 +203,7 @@ function prepareRename(
 }
 
 async function renameEdits(
-  document: vscode.TextDocument,
+  document: Document,
   at: vscode.Position,
   to: string,
 ): Promise<vscode.WorkspaceEdit | undefined> {
@@ -193,7 +221,10 @@ async function renameEdits(
     name.endsWith('.agent.md'),
   );
   const others = [
-    { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
+    {
+      path: join(folder, '.minds', 'team.yaml'),
+      edits: renamedInTeam,
+    },
     ...names.map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
   ];
   for (const { path, edits } of others) {
@@ -236,7 +267,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
   return markdownList(lines, '\n\n');
 }
 
-export function folderOf({ uri }: vscode.TextDocument): string {
+export function folderOf({ uri }: Document): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
 }
 
@@ -251,7 +282,7 @@ const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>>
   file: vscode.CompletionItemKind.File,
 };
 
-function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.CompletionItem {
+function toItem(document: Document, suggestion: Suggestion): vscode.CompletionItem {
   const { label, kind, detail, documentation, snippet, span, filter, order, andThen } = suggestion;
   const item = new CompletionItem(
     { label: inert`${label}`, description: inert`${detail}` },
@@ -266,7 +297,7 @@ function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.C
   return item;
 }
 
-function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
+function toSymbol(document: Document, entry: OutlineEntry): vscode.DocumentSymbol {
   const kind = entry.kind === 'server' ? vscode.SymbolKind.Module : vscode.SymbolKind.Property;
   const whole = rangeOf(document, entry.span);
   const key = rangeOf(document, entry.keySpan);
@@ -276,7 +307,7 @@ function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
 }
 
 function toAction(
-  document: vscode.TextDocument,
+  document: Document,
   fix: QuickFix,
   diagnostic?: vscode.Diagnostic,
 ): vscode.CodeAction {
@@ -289,7 +320,11 @@ function toAction(
     action.edit = new vscode.WorkspaceEdit();
     const file = vscode.Uri.file(resolve(folderOf(document), does.path));
     action.edit.createFile(file, { ignoreIfExists: true });
-    action.command = { command: 'vscode.open', title: fix.title, arguments: [file] };
+    action.command = {
+      command: 'vscode.open',
+      title: fix.title,
+      arguments: [file],
+    };
   }
   if (does.kind === 'secret') {
     const text = document.getText();
@@ -332,7 +367,7 @@ function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boo
 }
 
 export function workspaceEdit(
-  document: vscode.TextDocument,
+  document: Document,
   edits: readonly TextEdit[],
   edit = new vscode.WorkspaceEdit(),
 ): vscode.WorkspaceEdit {
@@ -340,6 +375,6 @@ export function workspaceEdit(
   return edit;
 }
 
-export function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
+export function rangeOf(document: Document, { start, end }: Span): vscode.Range {
   return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

@@ -67,9 +67,9 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
       ],
       [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
-    return all.flatMap(([shown, title, tooltip, command]) =>
-      shown ? [{ span, title, tooltip, command, server: id }] : [],
-    );
+    return all
+      .filter(([shown]) => shown)
+      .map(([, title, tooltip, command]) => ({ span, title, tooltip, command, server: id }));
   });
 }
 

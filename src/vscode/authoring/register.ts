@@ -13,7 +13,8 @@ import type { FileChange } from './fileEdits.js';
 import { commands } from '../views/inertEditor.js';
 import { lensFacts } from '../views/serverStates.js';
 
-export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
+export function registerAuthoring(shell: Shell): vscode.Disposable {
+  const { slot } = shell;
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
   const load = (): Promise<Authoring> =>
@@ -56,19 +57,7 @@ export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
     ),
-    commands({
-      // A quick fix gives the name of the secret and the edit for its reference. The sidebar gives
-      // a row.
-      setSecret: async (subject, change) => {
-        const { chooseSecret, enterSecret } = await import('./enterSecret.js');
-        const name =
-          typeof subject === 'string'
-            ? subject
-            : await chooseSecret(slot, secrets, serverOf(subject));
-        const isEntered = name !== undefined && (await enterSecret(secrets, name));
-        if (isEntered && isChange(change)) await (await import('./fileEdits.js')).editFile(change);
-      },
-    }),
+    commands({ setSecret: (subject, change) => setSecret(shell, subject, change) }),
     slot.onDidChange(({ snapshot }) => {
       const next = snapshot.servers.map(lensFacts);
       if (isDeepStrictEqual(next, shown)) return;
@@ -76,6 +65,21 @@ export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
       stale.fire();
     }),
   );
+}
+
+/** A quick fix gives the name and the edit for its reference. The sidebar gives a row. */
+async function setSecret(
+  { slot, secrets }: Shell,
+  subject: unknown,
+  change: unknown,
+): Promise<void> {
+  const { chooseSecret, enterSecret } = await import('./enterSecret.js');
+  const name =
+    typeof subject === 'string' ? subject : await chooseSecret(slot, secrets, serverOf(subject));
+  const isEntered = name !== undefined && (await enterSecret(secrets, name));
+  if (!isEntered || !isChange(change)) return;
+  const { editFile } = await import('./fileEdits.js');
+  await editFile(change);
 }
 
 const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('mcpToolsets');

@@ -147,14 +147,14 @@ function askPick<Item extends InertItem>(
   return ask(pick, step, () => pick.selectedItems[0], keep);
 }
 
-type Asking = Pick<
+type QuestionInput = Pick<
   ReturnType<typeof window.createInputBox>,
   keyof vscode.QuickInput | 'buttons' | 'onDidAccept' | 'onDidTriggerButton'
 >;
 
 /** @param accepted returns the answer, or undefined if it is not valid yet */
 function ask<Value>(
-  input: Asking,
+  input: QuestionInput,
   step: number,
   accepted: () => Value | undefined,
   keep: (value: Value) => void,

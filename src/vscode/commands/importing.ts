@@ -122,5 +122,10 @@ async function removeServers(file: string, names: readonly string[]): Promise<vo
   });
   if (!agreed || agreed.edits.length === 0) return;
   const root = folderPaths().find((folder) => isBelow(file, folder)) ?? dirname(file);
-  await writeEdits({ file, root, name, editsOf: agreed.editsOf });
+  await writeEdits({
+    file,
+    root,
+    name,
+    editsOf: agreed.editsOf,
+  });
 }

@@ -5,13 +5,8 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { choose, commands, tell, window } from '../views/inertEditor.js';
-import {
-  sameServer,
-  type ApprovalLedger,
-  type ApprovedServer,
-} from '../../core/approval/ledger.js';
+import type { ApprovedServer } from '../../core/approval/ledger.js';
 import { asText } from '../../core/base/text.js';
-import { samePath } from '../../core/base/paths.js';
 import {
   commandLine,
   dialogDetail,
@@ -27,7 +22,7 @@ import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNone } from '../views/phrases.js';
 import { serverOf } from '../views/rows/subject.js';
 
-export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscode.Disposable {
+export function askForApprovals(slot: EngineSlot): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({
     scheme: 'mcp-toolsets-approval',
     gone: 'This review has ended.',
@@ -41,11 +36,12 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
       const waiting = launches();
       const isNew = waiting.some(({ launch }) => !asked.has(launch.fingerprint));
       asked = new Set(waiting.map(({ launch }) => launch.fingerprint));
-      const { problem } = ledger;
-      if (isNew && problem !== undefined) void window.showWarningMessage(inert`${problem}`);
-      if (isNew) void ask(waiting);
+      if (!isNew) return;
+      const problem = slot.engine?.approvals.ledger.problem;
+      if (problem !== undefined) void window.showWarningMessage(inert`${problem}`);
+      void ask(waiting);
     }),
-    onDidChangeSettings(['mcpToolsets.approval'], () => ledger.recheck()),
+    onDidChangeSettings(['mcpToolsets.approval'], () => slot.engine?.approvals.ledger.recheck()),
     commands({
       approve: async (subject) => {
         const waiting = launches(serverOf(subject));
@@ -56,18 +52,14 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
       reviewPending: (subject) => review(launches(serverOf(subject))),
       revoke: async (subject) => {
         const approved = await chooseApproved(serverOf(subject));
-        if (approved) await ledger.revoke(approved);
+        if (approved) await slot.engine?.approvals.ledger.revoke(approved);
       },
     }),
   );
 
   function launches(named?: string): PendingLaunch[] {
-    return slot.state.snapshot.servers.flatMap(({ approval, previous }) => {
-      if (approval.kind !== 'pending') return [];
-      const { launch } = approval;
-      if (named !== undefined && launch.server !== named) return [];
-      return [{ launch, before: ledger.approvedBefore(launch), isServed: previous !== undefined }];
-    });
+    const waiting = slot.engine?.approvals.waitingIn(slot.state.snapshot) ?? [];
+    return waiting.filter(({ launch }) => named === undefined || launch.server === named);
   }
 
   async function ask(waiting: readonly PendingLaunch[]): Promise<void> {
@@ -119,26 +111,17 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
   }
 
   async function approve(pending: readonly PendingLaunch[]): Promise<void> {
-    try {
-      await ledger.approve(pending.map(({ launch }) => launch));
-    } catch (error) {
-      const text = inert`The approval holds in this window only, because it could not be stored: ${asText(error)}`;
-      void window.showErrorMessage(text);
-    }
+    const outcome = await slot.engine?.approvals.approve(pending);
+    if (outcome?.kind !== 'notStored') return;
+    const text = inert`The approval holds in this window only, because it could not be stored: ${asText(outcome.error)}`;
+    void window.showErrorMessage(text);
   }
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.serverOf(named)?.source;
-    // The ledger also has the approvals of other folders. Approvals of another worktree count here
-    // too.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
-    const approved = ledger.servers.filter(
-      (each) =>
-        (named === undefined || each.server === named) &&
-        files.some(
-          (file) =>
-            samePath(file, each.source) || sameServer(each, { server: each.server, source: file }),
-        ),
+    const approved = (slot.engine?.approvals.approvedIn(files) ?? []).filter(
+      ({ server }) => named === undefined || server === named,
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     if (approved.length === 0) {

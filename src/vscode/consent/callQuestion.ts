@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
-import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
+import type { CallAnswer, CallQuestion } from '../../core/calling/permission.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { window } from '../views/inertEditor.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';

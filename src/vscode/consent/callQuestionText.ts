@@ -1,6 +1,6 @@
 /** Writes the question about a call: all arguments, without invisible characters. Pure. */
 import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/base/inert.js';
-import type { CallQuestion } from '../../core/host/permission.js';
+import type { CallQuestion } from '../../core/calling/permission.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 
 export type TitledQuestion = CallQuestion & { readonly conversationTitle?: string | undefined };

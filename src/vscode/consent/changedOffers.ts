@@ -3,7 +3,6 @@
  * reduce what the review shows.
  */
 import * as vscode from 'vscode';
-import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -19,7 +18,7 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
-export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode.Disposable {
+export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({
     scheme: 'mcp-toolsets-changes',
     gone: 'This review has ended.',
@@ -44,10 +43,9 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode
   }
 
   async function review(names: readonly OfferName[], isAgain: boolean): Promise<void> {
-    const changes = (await Promise.all(names.map((name) => offers.changeOf(name)))).flatMap(
-      (change) => change ?? [],
-    );
-    if (changes.length === 0) return;
+    const offers = slot.engine?.offers;
+    const changes = (await offers?.changesNamed(names)) ?? [];
+    if (!offers || changes.length === 0) return;
     const accepted = await agreedInReview(changes, {
       ...offerReview(changes, fileLabel),
       documents: reviews,

@@ -77,7 +77,11 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
     const location = vscode.ProgressLocation.Notification;
     try {
       await window.withProgress(
-        { location, title, cancellable: true },
+        {
+          location,
+          title,
+          cancellable: true,
+        },
         async (progress, cancelled) => {
           const subscription = cancelled.onCancellationRequested(() => own.abort());
           const browser: SignInBrowser = {

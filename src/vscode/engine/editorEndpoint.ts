@@ -95,7 +95,12 @@ export class KeptAddress implements EndpointSecret {
     const limit = isWindow ? patience.window : patience.stranger;
     if (this.clock.now() - this.taken.since < limit) return again();
     this.taken = undefined;
-    if (isWindow) return { port: 0, token, instead: { port, by: 'window' } };
+    if (isWindow)
+      return {
+        port: 0,
+        token,
+        instead: { port, by: 'window' },
+      };
     const next = { token: newToken(), port: this.attempts++ < mostAttempts ? randomPort() : 0 };
     const stored = this.store(next).then(() => next);
     await this.orOwn(stored, next);

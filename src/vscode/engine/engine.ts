@@ -1,150 +1,85 @@
 /**
- * Joins host and gateways into the working part of a window, which brings the YAML parser and much
- * else (P1).
+ * The engine of a window: its audiences are the editor, with the agent hosts in it, and agents
+ * outside. It brings the YAML parser and much else (P1). Without `vscode`.
  */
-import { messageOf } from '../../core/base/text.js';
-import { CallFile, callFileOf } from '../../core/files/callFile.js';
+import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import { Emitter } from '../../core/base/events.js';
-import type { GatewayDeps, GatewayOptions } from '../../core/gateway/http/gateway.js';
-import type { RestBackend } from '../../core/gateway/http/rest.js';
-import { createConversationTools } from '../../core/host/conversationTools.js';
-import { configFileOf } from '../../core/files/configFile.js';
+import { ConversationTools } from '../../core/calling/conversationTools.js';
+import { Engine, type EngineOptions } from '../../core/engine/openEngine.js';
+import type { PersonsApprovals } from '../../core/engine/personsApprovals.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
-import { secretInFile, StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
-import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
-import { assemble } from '../../core/host/assemble.js';
-import type {
-  Consent,
-  HostSettings,
-  KeptOffers,
-  Stores,
-  Surroundings,
-} from '../../core/host/hostContract.js';
-import type { ToolsetRequest } from '../../core/protocol/request.js';
+import type { GatewayDeps } from '../../core/gateway/http/gateway.js';
+import type { StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
-import { nowhere } from '../../core/results/artifacts.js';
-import { Delivery } from '../../core/results/delivery.js';
-import { DiskArtifacts } from '../../core/results/diskArtifacts.js';
+import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
 
-export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
-  /** Keeps the lists of servers for the next window. By default nothing is kept. */
-  readonly kept?: KeptOffers & { settled(): Promise<void> };
-  readonly readSources: () => Promise<void>;
-  /** Predicts the capabilities of the editor, and notes those it declares. */
+export interface WindowOptions extends Omit<EngineOptions, 'expectedClient'> {
+  /** Predicts the capabilities of the editor, and remembers those it declares. */
   readonly editor: { expected(): ExpectedClient; note(capabilities: Fields): void };
   readonly address: EditorAddress;
-  readonly others: AgentsOptions;
-  readonly results: {
-    /** The folder for files, existing or not; undefined without a workspace. */
-    readonly folder: string | undefined;
-    readonly quota: () => number;
-    readonly maxResultBytes: () => number;
-  };
 }
 
-export interface AgentsOptions {
-  /** The folder whose config file REST requests write; undefined if no folder is open. */
-  readonly folder: string | undefined;
-  readonly home: string;
-  /** Returns the reason against writing the config file now. */
-  readonly blocked: (file: string) => string | undefined;
-}
+/** The engine, with the parts that take the answers of the person. */
+export type ShellEngine = WindowEngine & {
+  readonly approvals: PersonsApprovals;
+  readonly offers: OfferLedger;
+};
 
-export type Engine = ReturnType<typeof createEngine>;
+export class WindowEngine extends Engine {
+  readonly tokenFile: string;
+  /** The endpoint for agents outside the editor. It does not begin before it is given a port. */
+  readonly endpoint: StableEndpoint;
+  readonly editorEndpoint: StableEndpoint;
+  readonly conversationTools = new ConversationTools(this.host, this.delivery);
+  servesAgentHost = false;
+  private readonly agentHostBegan = new Emitter<void>();
+  private readonly address: KeptAddress;
 
-export function createEngine(deps: EngineDeps) {
-  const { clock, log, version, readSources, editor, address, results } = deps;
-  const { folder, home, blocked } = deps.others;
-  const parts = { surroundings: deps, settings: deps, consent: deps, stores: deps };
-  const core = assemble({ ...parts, readSources, expectedClient: editor.expected });
-  const { host, backend, redactor, recorder, log: hostLog } = core;
-  const { folder: artifactsFolder, quota, maxResultBytes } = results;
-  const artifacts =
-    artifactsFolder === undefined
-      ? nowhere('no folder is open in this window')
-      : new DiskArtifacts({ folder: artifactsFolder, quota, clock, log: hostLog });
-  const delivery = new Delivery({ artifacts, maxResultBytes });
-  const shared = {
-    clock,
-    log: hostLog,
-    keepSecret: (values: readonly string[]) => redactor.register(values),
-  };
-  const gatewayWith = async (
-    own: Omit<GatewayOptions, 'version'>,
-    more: Pick<GatewayDeps, 'rest' | 'onClient'>,
-  ) => {
-    const { createGateway } = await import('../../core/gateway/http/gateway.js');
-    return createGateway({ backend, clock, log: hostLog, delivery, ...more }, { version, ...own });
-  };
-  const configFile = () => (folder === undefined ? undefined : configFileOf(folder, blocked));
-  let rest: RestBackend | undefined;
-  const tokenFile = tokenFileOf(folder ?? home, home);
-  const endpoint = new StableEndpoint({
-    ...shared,
-    secret: secretInFile(tokenFile, { kind: 'editor', version }, clock),
-    createGateway: async (stable) => {
-      const { createRestBackend } = await import('../../core/host/restBackend.js');
-      return await gatewayWith(
-        { stable },
-        { rest: (rest ??= createRestBackend(host, clock, configFile)) },
-      );
-    },
-  });
-  endpoint.onDidChange((state) => {
-    if (state.kind !== 'listening') return;
-    const place = `127.0.0.1:${state.port}`;
-    hostLog.write(
-      'info',
-      `Agents outside the editor are served on ${place}; the token is in ${tokenFile}`,
+  readonly onDidServeAgentHost = this.agentHostBegan.event;
+
+  constructor({ editor, address, ...options }: WindowOptions) {
+    super({ ...options, expectedClient: editor.expected });
+    const { folder, home, surroundings } = options;
+    const { clock, version } = surroundings;
+    this.tokenFile = tokenFileOf(folder ?? home, home);
+    this.endpoint = this.serve({
+      kind: 'agents',
+      tokenFile: this.tokenFile,
+      program: { kind: 'editor', version },
+    });
+    this.logPlace(
+      this.endpoint,
+      (place) =>
+        `Agents outside the editor are served on ${place}; the token is in ${this.tokenFile}`,
     );
-  });
-  const notRecorded = (error: unknown): void =>
-    hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
-  const record =
-    folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
-  recorder.onDidRecord((lines) => record?.note(lines));
+    this.address = new KeptAddress(address, clock, this.log);
+    const onClient: GatewayDeps['onClient'] = (kind, capabilities) => {
+      if (kind === 'editor') editor.note(capabilities);
+      if (kind === 'agentHost') this.beginAgentHost();
+    };
+    this.editorEndpoint = this.serve({
+      kind: 'editor',
+      secret: this.address,
+      name: address.editor,
+      listeners: { onClient },
+    });
+    this.logPlace(this.editorEndpoint, (place) => `The gateway listens on ${place}`);
+  }
 
-  let servesAgentHost = false;
-  const agentHostBegan = new Emitter<void>();
-  const onClient: GatewayDeps['onClient'] = (kind, capabilities) => {
-    if (kind === 'editor') editor.note(capabilities);
-    if (kind !== 'agentHost' || servesAgentHost) return;
-    servesAgentHost = true;
-    agentHostBegan.fire();
-  };
-  const kept = new KeptAddress(address, clock, hostLog);
-  const editorEndpoint = new StableEndpoint({
-    ...shared,
-    port: 0,
-    secret: kept,
-    createGateway: (stable) => {
-      const named = address.editor !== undefined && { editorName: address.editor };
-      return gatewayWith({ stable: { ...stable, audience: 'editor' }, ...named }, { onClient });
-    },
-  });
-  editorEndpoint.onDidChange((state) => {
-    if (state.kind === 'listening')
-      log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
-  });
+  /** Disconnects clients with the old token. Rejects if the new one cannot be stored. */
+  renewEditorToken(): Promise<void> {
+    return this.address.renew();
+  }
 
-  return {
-    host,
-    redact: (text: string) => redactor.redact(text),
-    editorEndpoint,
-    renewEditorToken: () => kept.renew(),
-    get servesAgentHost(): boolean {
-      return servesAgentHost;
-    },
-    onDidServeAgentHost: agentHostBegan.event,
-    /** The endpoint for agents outside the editor. It does not begin before it is given a port. */
-    endpoint,
-    tokenFile,
-    conversationTools: createConversationTools(host, delivery),
-    recorder,
-    request: (request: ToolsetRequest) => backend.request(request),
-    dispose: async (): Promise<void> => {
-      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint.dispose()]);
-      await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
-    },
-  };
+  private beginAgentHost(): void {
+    if (this.servesAgentHost) return;
+    this.servesAgentHost = true;
+    this.agentHostBegan.fire();
+  }
+
+  private logPlace(endpoint: StableEndpoint, text: (place: string) => string): void {
+    endpoint.onDidChange((state) => {
+      if (state.kind === 'listening') this.log.write('info', text(`127.0.0.1:${state.port}`));
+    });
+  }
 }

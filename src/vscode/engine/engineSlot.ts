@@ -2,28 +2,17 @@
  * Holds the engine of a window and the state for every view. No server starts in an untrusted
  * workspace (S1). Without `vscode`.
  */
-import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { Problem } from '../../core/base/problem.js';
 import { asText } from '../../core/base/text.js';
 import type { SourceText } from '../../core/config/model.js';
+import { fileUnreadable } from '../../core/config/sources.js';
+import type { ConfigSources } from '../../core/engine/configFiles.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import type { Engine } from './engine.js';
-
-export interface ConfigFilesState {
-  readonly folders: number;
-  readonly sources: readonly SourceText[];
-  /** One problem for each file that exists and cannot be read. */
-  readonly problems: readonly Problem[];
-}
-
-export interface ConfigFiles extends Disposable {
-  readonly state: ConfigFilesState | undefined;
-  readonly onDidChange: Event<ConfigFilesState>;
-  readNow(): Promise<void>;
-}
+import type { ShellEngine } from './engine.js';
 
 export interface WindowState {
   /** `reading`: the servers are unknown, because files or code still load. */
@@ -37,8 +26,8 @@ type ProblemsOfShell = (phase: WindowState['phase']) => readonly Problem[];
 interface EngineSlotDeps {
   readonly log: Log;
   isTrusted(): boolean;
-  openConfigFiles(): ConfigFiles;
-  loadEngine(): Promise<Engine>;
+  openConfigFiles(): ConfigSources & Disposable;
+  loadEngine(): Promise<ShellEngine>;
   onFailure(error: unknown): void;
 }
 
@@ -84,19 +73,30 @@ export async function untilReady(
   await untilHolds({ slot, clock }, isReady, patience, signal);
 }
 
-function hasText({ sources }: ConfigFilesState): boolean {
+function hasText(sources: readonly SourceText[]): boolean {
   return sources.some(({ text }) => text !== undefined);
 }
 
-const nothing: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+function unreadableFiles(sources: readonly SourceText[]): Problem[] {
+  return sources.flatMap(({ file, unreadable }) =>
+    unreadable === undefined ? [] : [fileUnreadable(file, unreadable, true)],
+  );
+}
+
+const nothing: StatusSnapshot = {
+  version: 0,
+  refused: [],
+  servers: [],
+  problems: [],
+};
 
 export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
-  private readonly arrivals = new Emitter<Engine>();
+  private readonly arrivals = new Emitter<ShellEngine>();
   private readonly observers: ProblemsOfShell[] = [];
   state: WindowState;
-  private files: ConfigFiles | undefined;
-  private loading: Promise<Engine | undefined> | undefined;
+  private files: (ConfigSources & Disposable) | undefined;
+  private loading: Promise<ShellEngine | undefined> | undefined;
   /** The engine has read the config files, or there will be no engine. */
   private isKnown = false;
   private ended = false;
@@ -104,15 +104,15 @@ export class EngineSlot {
 
   readonly redact = (text: string): string => this.engine?.redact(text) ?? text;
   readonly onDidChange: Event<WindowState> = this.changes.event;
-  readonly onDidLoad: Event<Engine> = this.arrivals.event;
-  engine: Engine | undefined;
+  readonly onDidLoad: Event<ShellEngine> = this.arrivals.event;
+  engine: ShellEngine | undefined;
 
   constructor(private readonly deps: EngineSlotDeps) {
     this.state = { phase: this.phase(), snapshot: nothing };
   }
 
   get sources(): readonly SourceText[] {
-    return this.files?.state?.sources ?? [];
+    return this.files?.sources ?? [];
   }
 
   get toolsets() {
@@ -123,17 +123,13 @@ export class EngineSlot {
     return this.state.snapshot.servers.find((server) => server.id === id);
   }
 
-  async readFiles(): Promise<void> {
-    await this.files?.readNow();
-  }
-
   /** Begins if the workspace is trusted. Call it again when the workspace becomes trusted. */
   start(): void {
     this.refresh();
     if (this.ended || this.files || !this.deps.isTrusted()) return;
     this.files = this.deps.openConfigFiles();
-    this.files.onDidChange(() => this.apply());
-    if (this.files.state) this.apply();
+    this.files.onDidChange(() => this.look());
+    this.look();
   }
 
   /** Adds problems to every snapshot from now on. Call `refresh` when they have changed. */
@@ -164,19 +160,13 @@ export class EngineSlot {
     this.arrivals.dispose();
   }
 
-  private apply(): void {
-    const state = this.files?.state;
-    if (!state || this.ended) return;
+  private look(): void {
+    if (this.ended || !this.files?.sources) return;
     this.refresh();
-    if (!this.engine && hasText(state)) this.loading ??= this.load();
-    this.engine?.host
-      .setSources(state.sources)
-      .catch((error: unknown) =>
-        this.deps.log.write('error', `The files were not applied: ${stackOf(error)}`),
-      );
+    if (hasText(this.files.sources)) this.loading ??= this.load(this.files);
   }
 
-  private async load(): Promise<Engine | undefined> {
+  private async load(files: ConfigSources): Promise<ShellEngine | undefined> {
     try {
       const engine = await this.deps.loadEngine();
       if (this.ended) return engine;
@@ -186,7 +176,8 @@ export class EngineSlot {
         this.refresh();
       });
       this.arrivals.fire(engine);
-      this.apply();
+      this.refresh();
+      engine.follow(files);
       return engine;
     } catch (error) {
       this.deps.log.write('error', `The engine did not start: ${stackOf(error)}`);
@@ -199,17 +190,19 @@ export class EngineSlot {
 
   private phase(): WindowState['phase'] {
     if (!this.deps.isTrusted()) return 'untrusted';
-    const state = this.files?.state;
-    if (!state) return 'reading';
-    if (hasText(state)) return this.isKnown ? 'serving' : 'reading';
-    if (state.problems.length > 0) return 'serving';
-    return state.folders === 0 ? 'noFolder' : 'noFile';
+    const sources = this.files?.sources;
+    if (!sources) return 'reading';
+    if (hasText(sources)) return this.isKnown ? 'serving' : 'reading';
+    if (unreadableFiles(sources).length > 0) return 'serving';
+    const isOfFolder = sources.some(({ origin }) => origin !== 'user');
+    return isOfFolder ? 'noFile' : 'noFolder';
   }
 
   private snapshot(phase: WindowState['phase']): StatusSnapshot {
     const core = this.engine?.host.snapshot ?? nothing;
     const own = [
-      ...(this.files?.state?.problems ?? []),
+      // The engine reports them too, once it has read the files.
+      ...(this.engine && this.isKnown ? [] : unreadableFiles(this.sources)),
       ...this.observers.flatMap((problems) => problems(phase)),
     ];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };

@@ -7,7 +7,7 @@ import {
   permissionsByScope,
   type EndpointPort,
 } from './settingScopes.js';
-import type { HostSettings } from '../../core/host/hostContract.js';
+import type { HostSettings } from '../../core/host/hostDeps.js';
 
 const section = 'mcpToolsets';
 

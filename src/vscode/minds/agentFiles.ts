@@ -1,6 +1,6 @@
 /**
  * Keeps the custom agents of members up to date with team and toolsets (D2), after a command has
- * written them.
+ * written them. The first team loads this code.
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
@@ -8,168 +8,175 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
-import { commands, tell, window } from '../views/inertEditor.js';
+import type { Clock } from '../../core/base/clock.js';
+import type { FileContent } from '../../core/base/textFile.js';
+import { tell, window } from '../views/inertEditor.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf, teamPath } from '../../core/team/grants.js';
 import type { AgentOfMember } from '../../core/team/agentFiles.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, realDisk } from '../../core/files/watchedFile.js';
-import { configuredToolsets } from '../../core/host/configuredToolsets.js';
+import { configuredToolsets } from '../../core/catalogue/configuredToolsets.js';
 import { openDocument } from '../views/review/documents.js';
 import { present, whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
 import type { TeamFiles } from './teamFiles.js';
 import type { Shell } from '../engine/shell.js';
 
-export function registerAgentFiles(
-  { slot, clock, logs: { host: log } }: Shell,
-  team: TeamFiles,
-): vscode.Disposable {
-  let wanted = false;
-  let written: string[] = [];
-  let known = '';
-  const following = new SingleFlight(async () => {
-    const create = wanted;
-    wanted = false;
-    for (const one of team.view.teams) await followTeam(one, create);
+export class AgentFiles {
+  /** A person has asked for the files. */
+  private isAsked = false;
+  /** Now missing files are made and failures are shown. */
+  private isCreating = false;
+  private written: string[] = [];
+  private readonly following = new SingleFlight(async () => {
+    this.isCreating = this.isAsked;
+    this.isAsked = false;
+    for (const team of this.team.view.teams) await this.update(team);
   });
-  const follow = (): void => {
-    // While the toolsets are unknown, no grant would count.
-    if (slot.engine && slot.state.phase === 'serving') {
-      following
-        .request()
-        .catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
+
+  constructor(
+    private readonly shell: Shell,
+    private readonly team: TeamFiles,
+  ) {}
+
+  follow(): void {
+    const log = this.shell.logs.host;
+    this.following
+      .request()
+      .catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
+  }
+
+  async writeAll(): Promise<void> {
+    const { slot } = this.shell;
+    const { members, teams } = this.team.view;
+    const [first] = teams;
+    if (!slot.engine) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
+    if (!first || members.length === 0)
+      return tell(inert`The team has no members. List them in ${teamPath}.`);
+    this.isAsked = true;
+    this.written = [];
+    await this.following.request();
+    const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
+    tell(inert`Custom agents in ${agentFolder}: ${this.report(members)}.`);
+    const name = agentFileName(first.members[0]?.id ?? '');
+    const file = join(first.file, '../..', agentFolder, name);
+    if ((await readContent(realDisk, file)).kind !== 'text') return;
+    const document = await openDocument(vscode.Uri.file(file));
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  private report(members: readonly Member[]): string {
+    const { written } = this;
+    const toolless = members.filter(
+      (member) => member.grants.length > 0 && this.agentOf(member).toolsets.length === 0,
+    );
+    const ids = toolless.map(({ id }) => `“${id}”`);
+    const facts = [
+      written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
+      ids.length > 0 && `No toolset of ${shortList(ids, 5)} is configured`,
+    ];
+    return present(facts).join('. ');
+  }
+
+  private async update({ file, members }: Team): Promise<void> {
+    const agents = await import('../../core/team/agentFiles.js');
+    const root = join(file, '../..');
+    const folder = join(root, agents.agentFolder);
+    for (const agent of members.map((member) => this.agentOf(member))) {
+      const path = join(folder, agents.agentFileName(agent.id));
+      const before = await readContent(realDisk, path);
+      const isAbsent = before.kind === 'absent';
+      if (isAbsent && !this.isCreating) continue;
+      const after = isAbsent
+        ? agents.newAgentFile(agent)
+        : agents.withGrants(textOf(before), agent);
+      if (after !== undefined) await this.write(root, path, before, after);
+      else if (this.isCreating) showForeign(path, before);
     }
-  };
-  const folders: FolderMaker = {
+    // A member who left the team keeps the file, but loses the grants in it.
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith('.agent.md'))) {
+      const path = join(folder, name);
+      const before = await readContent(realDisk, path);
+      const id = agents.memberOf(textOf(before));
+      if (id === undefined || members.some((member) => member.id === id)) continue;
+      const former = {
+        id,
+        name: id,
+        purpose: undefined,
+        toolsets: [],
+      };
+      const after = agents.withGrants(textOf(before), former);
+      if (after !== undefined) await this.write(root, path, before, after);
+    }
+  }
+
+  /**
+   * Writes what has changed. A failure does not affect other files. The editor writes the file, so
+   * that its Explorer shows it at once.
+   */
+  private async write(
+    root: string,
+    path: string,
+    before: FileContent,
+    after: string,
+  ): Promise<void> {
+    if (before.kind === 'text' && before.text === after) return;
+    const log = this.shell.logs.host;
+    try {
+      refuseOutside(root, path);
+      await makeFolders(dirname(path), folderMaker(this.shell.clock));
+      refuseOutside(root, path);
+      await vscode.workspace.fs.writeFile(vscode.Uri.file(path), new TextEncoder().encode(after));
+      this.written.push(basename(path));
+      log.write('info', `Written: ${path}`);
+    } catch (error) {
+      log.write('warn', messageOf(error));
+      if (this.isCreating) void window.showWarningMessage(inert`${messageOf(error)}`);
+    }
+  }
+
+  private agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
+    const { slot } = this.shell;
+    const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
+    const configured = configuredToolsets(snapshot, slot.toolsets);
+    const granted = grantedOf(
+      grants.map(({ grant }) => grant),
+      configured,
+    );
+    const has = new Set([...granted.toolsets, ...granted.deferred.map((one) => one.id)]);
+    const toolsets = configured.map((one) => one.id).filter((one) => has.has(one));
+    return { id, name, purpose, toolsets };
+  }
+}
+
+/** Returns the text of a file, or an empty text, which no agent file of ours has. */
+function textOf(content: FileContent): string {
+  return content.kind === 'text' ? content.text : '';
+}
+
+function showForeign(path: string, content: FileContent): void {
+  const why =
+    content.kind === 'unreadable'
+      ? `cannot be read (${content.reason})`
+      : 'was not written by this command';
+  const name = vscode.workspace.asRelativePath(path);
+  void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
+}
+
+function folderMaker(clock: Clock): FolderMaker {
+  return {
     clock,
     exists: existsSync,
-    make: async (made) => vscode.workspace.fs.createDirectory(vscode.Uri.file(made)),
-    listen: (made, reported) => {
-      const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(made)), basename(made));
+    make: async (folder) => vscode.workspace.fs.createDirectory(vscode.Uri.file(folder)),
+    listen: (folder, reported) => {
+      const above = vscode.Uri.file(dirname(folder));
+      const pattern = new vscode.RelativePattern(above, basename(folder));
       const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
       watcher.onDidCreate(reported);
       return watcher;
     },
   };
-  return vscode.Disposable.from(
-    team.onDidChange(follow),
-    slot.onDidChange(({ snapshot }) => {
-      const now = JSON.stringify(snapshot.servers.map(({ id }) => id));
-      if (now === known) return;
-      known = now;
-      follow();
-    }),
-    commands({ writeAgents }),
-  );
-
-  async function writeAgents(): Promise<void> {
-    const { members, teams } = team.view;
-    const [first] = teams;
-    if (!slot.engine) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
-    if (!first || members.length === 0)
-      return tell(inert`The team has no members. List them in ${teamPath}.`);
-    wanted = true;
-    written = [];
-    await following.request();
-    const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
-    const toolless = members.filter(
-      (member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0,
-    );
-    const ids = toolless.map(({ id }) => `“${id}”`);
-    const said = [
-      written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
-      ids.length > 0 && `No toolset of ${shortList(ids, 5)} is configured`,
-    ];
-    tell(inert`Custom agents in ${agentFolder}: ${present(said).join('. ')}.`);
-    const uri = vscode.Uri.file(
-      join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')),
-    );
-    if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
-    await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
-  }
-
-  async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
-    const agents = await import('../../core/team/agentFiles.js');
-    const root = join(file, '../..');
-    const folder = join(root, agents.agentFolder);
-    /** Returns false for a file that is not ours. */
-    const update = async (
-      uri: vscode.Uri,
-      before: string,
-      agent: AgentOfMember,
-    ): Promise<boolean> => {
-      const after = agents.withGrants(before, agent);
-      if (after !== undefined && after !== before) await write(root, uri, after, create);
-      return after !== undefined;
-    };
-    for (const agent of members.map(agentOf)) {
-      const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
-      const before = await readContent(realDisk, uri.fsPath);
-      if (before.kind === 'absent') {
-        if (create) await write(root, uri, agents.newAgentFile(agent), create);
-        continue;
-      }
-      const isOurs = before.kind === 'text' && (await update(uri, before.text, agent));
-      if (isOurs || !create) continue;
-      const why =
-        before.kind === 'text'
-          ? 'was not written by this command'
-          : `cannot be read (${before.reason})`;
-      const name = vscode.workspace.asRelativePath(uri);
-      void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
-    }
-    // A member who left the team keeps the file, but loses the grants in it.
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names.filter((one) => one.endsWith('.agent.md'))) {
-      const uri = vscode.Uri.file(join(folder, name));
-      const before = await readContent(realDisk, uri.fsPath);
-      const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
-      if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id))
-        continue;
-      await update(uri, before.text, { id, name: id, purpose: undefined, toolsets: [] });
-    }
-  }
-
-  /**
-   * A failure does not affect other files. The editor writes the file, so that its Explorer shows
-   * it at once.
-   */
-  async function write(
-    root: string,
-    uri: vscode.Uri,
-    text: string,
-    isAsked: boolean,
-  ): Promise<void> {
-    try {
-      refuseOutside(root, uri.fsPath);
-      await makeFolders(dirname(uri.fsPath), folders);
-      refuseOutside(root, uri.fsPath);
-      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
-      written.push(basename(uri.fsPath));
-      log.write('info', `Written: ${uri.fsPath}`);
-    } catch (error) {
-      log.write('warn', messageOf(error));
-      if (isAsked) void window.showWarningMessage(inert`${messageOf(error)}`);
-    }
-  }
-
-  function agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
-    const configured = configuredToolsets(
-      slot.engine?.host.snapshot ?? slot.state.snapshot,
-      slot.toolsets,
-    );
-    const { toolsets, deferred } = grantedOf(
-      grants.map(({ grant }) => grant),
-      configured,
-    );
-    const has = new Set([...toolsets, ...deferred.map((one) => one.id)]);
-    return {
-      id,
-      name,
-      purpose,
-      toolsets: configured.map((one) => one.id).filter((one) => has.has(one)),
-    };
-  }
 }

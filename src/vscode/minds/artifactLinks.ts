@@ -30,7 +30,12 @@ export class ArtifactLinks implements vscode.Disposable {
       watch: () => toDisposable(() => {}),
       stat: async (uri) => {
         const { ctimeMs, mtimeMs, size } = await this.found(uri, (file) => stat(file));
-        return { type: vscode.FileType.File, ctime: ctimeMs, mtime: mtimeMs, size };
+        return {
+          type: vscode.FileType.File,
+          ctime: ctimeMs,
+          mtime: mtimeMs,
+          size,
+        };
       },
       readFile: (uri) => this.found(uri, (file) => readFile(file)),
       readDirectory: refuse,

@@ -6,127 +6,135 @@ import * as vscode from 'vscode';
 import { asMarkdown, code, inert, formatted, linkTarget } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import { AnswerLinks, type AnswerPiece } from '../../core/minds/answerLinks.js';
-import type { ResultFile } from '../../core/minds/model.js';
+import type { ResultFile, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/modelFailures.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { CallPages } from '../views/calls/callsView.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import { present, shortLine } from '../views/phrases.js';
+import { counted, present, shortLine } from '../views/phrases.js';
 import { toolOf, type ArtifactLinks } from './artifactLinks.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
-  readonly pageOf: (record: string) => vscode.Uri | undefined;
+  readonly slot: EngineSlot;
+  readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
   /** The files of earlier turns, to which an answer may link. */
   readonly files: readonly ResultFile[];
-  readonly redact: (text: string) => string;
 }
 
 /** Call `end` once, at the end of the turn. */
 export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void } {
-  const { stream, pageOf, artifacts, files, redact } = deps;
-  const known = new Map(files.map((file) => [file.path, file]));
-  const links = new AnswerLinks((target) => known.get(target) ?? known.get(pathOf(target)));
-  const endText = (): void => showPieces(stream, artifacts, links.end());
-  const shownLines = new Map<string, string>();
+  const { stream, slot, artifacts } = deps;
+  const short = (text: string): string => shortLine(slot.redact(text));
+  const files = new Map(deps.files.map((file) => [file.path, file]));
+  const links = new AnswerLinks((target) => files.get(target) ?? files.get(pathOf(target)));
+  const show = (pieces: readonly AnswerPiece[]): void =>
+    pieces.forEach((piece) => showPiece(stream, artifacts, piece));
+  /** The last line of progress of each call. */
+  const lines = new Map<string, string>();
   /**
    * The last app of each tool. The chat folds everything before the answer, so buttons follow it.
    */
   const apps = new Map<string, string>();
   return {
     end: () => {
-      endText();
+      show(links.end());
       for (const [tool, app] of apps) {
         const title = inert`Open App of ${tool}`;
-        stream.button({ command: 'mcpToolsets.openApp', title, arguments: [app] });
+        stream.button({
+          command: 'mcpToolsets.openApp',
+          title,
+          arguments: [app],
+        });
       }
     },
-    text: (text) => showPieces(stream, artifacts, links.push(text)),
+    text: (text) => show(links.push(text)),
     retrying: ({ attempt, delayMs, cause }, brokeOff) => {
-      endText();
+      show(links.end());
       const seconds = Math.max(1, Math.round(delayMs / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
-      if (brokeOff)
-        stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
-      stream.progress(
-        formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`,
-      );
+      if (brokeOff) stream.write`\n\n*The answer broke off here and begins again.*\n\n`;
+      stream.progress(formatted`The model's provider did not answer: ${short(cause)}. ${again}`);
     },
     calling: (calls) => {
-      endText();
-      stream.markdown(formatted`\n\n`);
+      show(links.end());
+      stream.write`\n\n`;
       stream.progress(formatted`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
     },
-    progress: ({ id, tool }, { progress, total, message }) => {
-      const part =
-        total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
-      const line = `${tool}: ${message === undefined ? 'working' : shortLine(redact(message))}${part}`;
-      if (shownLines.get(id) === line) return;
-      shownLines.set(id, line);
+    progress: ({ id, tool }, { progress, total = 0, message }) => {
+      const part = total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
+      const line = `${tool}: ${message === undefined ? 'working' : short(message)}${part}`;
+      if (lines.get(id) === line) return;
+      lines.set(id, line);
       stream.progress(formatted`${line}`);
     },
-    finished: ({ tool }, { isError, parts, files: left = [], record, app }) => {
-      const page = record === undefined ? undefined : pageOf(record);
-      const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
-      stream.markdown(markdownString(icon, true));
-      if (page) stream.anchor(page, inert`${tool}`);
-      else stream.markdown(code(tool));
-      if (isError) {
-        const first = parts.find((part) => part.kind === 'text');
-        const why =
-          first?.kind === 'text'
-            ? shortLine(redact(first.text)).replace(/^Error: /, '')
-            : 'no reason given';
-        stream.markdown(formatted` – ${why}`);
+    finished: (_, result) => {
+      showCall(deps, result);
+      for (const file of result.files ?? []) {
+        files.set(file.path, file);
+        showResultFile(stream, artifacts, result.tool, file);
       }
-      stream.markdown(formatted`\n\n`);
-      for (const file of left) {
-        known.set(file.path, file);
-        if (file.isImage) showImage(stream, file.path, `Image of ${tool}`);
-        const uri = artifacts.uriOf(file.path, tool);
-        stream.anchor(uri, inert`${tool}`);
-        stream.reference(uri);
-        stream.markdown(formatted`\n\n`);
-      }
-      if (app !== undefined) apps.set(tool, app);
+      if (result.app !== undefined) apps.set(result.tool, result.app);
     },
     shortened: ({ shortened, dropped }) => {
       const what = present([
-        shortened > 0 &&
-          `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened`,
-        dropped > 0 && `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out`,
+        shortened > 0 && `${counted(shortened, 'older tool result')} shortened`,
+        dropped > 0 && `${counted(dropped, 'older message')} left out`,
       ]);
-      stream.markdown(formatted`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`);
+      stream.write`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`;
     },
   };
 }
 
+/** Shows the end of a call. Its tool leads to the page of the call. A failure has its reason. */
+function showCall({ stream, slot, pages }: ChatAudienceDeps, result: ToolResult): void {
+  const { tool, isError, parts, record } = result;
+  const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
+  stream.markdown(markdownString(icon, true));
+  const fact = record === undefined ? undefined : slot.engine?.recorder.latestFact(record);
+  if (fact) stream.anchor(pages.of(fact), inert`${tool}`);
+  else stream.markdown(code(tool));
+  if (isError) {
+    const text = parts.find((part) => part.kind === 'text')?.text;
+    const reason = text && shortLine(slot.redact(text)).replace(/^Error: /, '');
+    stream.write` – ${reason ?? 'no reason given'}`;
+  }
+  stream.write`\n\n`;
+}
+
 /** The most pictures of `/files`. Other images are links. */
 const mostImages = 12;
+
+function showResultFile(
+  stream: InertStream,
+  links: ArtifactLinks,
+  tool: string,
+  { path, isImage }: ResultFile,
+): void {
+  if (isImage) showImage(stream, path, `Image of ${tool}`);
+  const uri = links.uriOf(path, tool);
+  stream.anchor(uri, inert`${tool}`);
+  stream.reference(uri);
+  stream.write`\n\n`;
+}
 
 function showImage(stream: InertStream, path: string, title: string): void {
   const uri = vscode.Uri.file(path);
   // The editor joins only Markdown with the same base, and the adjacent Markdown has no base.
   const image = markdownString(formatted`![${title}](${linkTarget(uri.toString())})`);
   image.baseUri = uri;
-  stream.markdown(formatted`\n\n`);
+  stream.write`\n\n`;
   stream.markdown(image);
-  stream.markdown(formatted`\n\n`);
+  stream.write`\n\n`;
 }
 
-function showPieces(
-  stream: InertStream,
-  links: ArtifactLinks,
-  pieces: readonly AnswerPiece[],
-): void {
-  for (const piece of pieces) {
-    if (piece.kind === 'text') stream.markdown(asMarkdown(piece.text));
-    else if (piece.shown && piece.file.isImage) showImage(stream, piece.file.path, piece.label);
-    else {
-      const { path } = piece.file;
-      const name = piece.label === '' ? toolOf(path) : piece.label;
-      stream.anchor(links.uriOf(path, name), inert`${name}`);
-    }
-  }
+function showPiece(stream: InertStream, links: ArtifactLinks, piece: AnswerPiece): void {
+  if (piece.kind === 'text') return stream.markdown(asMarkdown(piece.text));
+  const { file, label, shown } = piece;
+  if (shown && file.isImage) return showImage(stream, file.path, label);
+  const name = label === '' ? toolOf(file.path) : label;
+  stream.anchor(links.uriOf(file.path, name), inert`${name}`);
 }
 
 export function showFiles(
@@ -134,16 +142,15 @@ export function showFiles(
   links: ArtifactLinks,
   files: readonly ResultFile[],
 ): void {
-  if (files.length === 0)
-    return stream.markdown(formatted`No files of this conversation are kept.`);
+  if (files.length === 0) return stream.write`No files of this conversation are kept.`;
   const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
-  stream.markdown(formatted`This conversation has ${count}:\n\n`);
+  stream.write`This conversation has ${count}:\n\n`;
   let images = 0;
   for (const { path, isImage } of files.toReversed()) {
     const tool = toolOf(path);
     if (isImage && ++images <= mostImages) showImage(stream, path, `Image of ${tool}`);
     stream.anchor(links.uriOf(path, tool), inert`${tool}`);
-    stream.markdown(formatted`\n\n`);
+    stream.write`\n\n`;
   }
 }
 

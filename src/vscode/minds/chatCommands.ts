@@ -16,12 +16,12 @@ import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
 import { readRecord, type TurnRecord } from '../../core/minds/history.js';
 import type { Member } from '../../core/team/team.js';
-import { heldBy } from '../../core/host/conversationTools.js';
+import { heldBy } from '../../core/calling/conversationTools.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import type { InertStream } from '../views/inertEditor.js';
 import { present, timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
 import { stateWord } from '../views/serverStates.js';
-import type { Engine } from '../engine/engine.js';
+import type { WindowEngine } from '../engine/engine.js';
 import type { TeamView } from './teamFiles.js';
 
 const longestLine = 160;
@@ -33,7 +33,7 @@ export function showServers(
 ): void {
   const { servers, problems } = snapshot;
   if (servers.length === 0) {
-    stream.markdown(formatted`${whyNothingRuns(phase, snapshot)}\n\n`);
+    stream.write`${whyNothingRuns(phase, snapshot)}\n\n`;
     return showProblems(stream, problems, undefined);
   }
   const held = heldBy(conversation, snapshot);
@@ -47,7 +47,7 @@ export function showServers(
       : formatted``;
     return formatted`- ${code(id)} – ${stateWord(state)}${before ?? ''}, ${toolCount(tools.length, offered)}${own}\n`;
   });
-  stream.markdown(formatted`${markdownList(lines, '')}\n`);
+  stream.write`${markdownList(lines, '')}\n`;
   for (const id of [undefined, ...servers.map((server) => server.id)])
     showProblems(stream, problems, id);
   stream.button({ command: 'mcpToolsets.servers.focus', title: inert`Show in Sidebar` });
@@ -63,7 +63,7 @@ function showProblems(
     (one) => one.server === id && needsAttention(one),
   )) {
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
-    stream.markdown(formatted`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`);
+    stream.write`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`;
   }
 }
 
@@ -80,11 +80,11 @@ export function showTools(
       isEmpty ? formatted`${whyNothingRuns(phase, snapshot)}` : formatted`${who} has no tools now.`,
     );
   }
-  stream.markdown(formatted`${who} has ${toolCount(tools.length)}.\n`);
+  stream.write`${who} has ${toolCount(tools.length)}.\n`;
   for (const [toolset, own] of groupedBy(tools, (tool) => tool.toolset)) {
-    stream.markdown(formatted`\n**${toolset}**\n\n`);
+    stream.write`\n**${toolset}**\n\n`;
     for (const { name, description } of own)
-      stream.markdown(formatted`- ${code(name)} – ${firstWords(description)}\n`);
+      stream.write`- ${code(name)} – ${firstWords(description)}\n`;
   }
 }
 
@@ -97,24 +97,21 @@ function firstWords(description: string): string {
 
 export async function release(
   stream: InertStream,
-  engine: Engine | undefined,
+  engine: WindowEngine | undefined,
   conversation: string,
   server: string,
 ): Promise<void> {
   const host = engine?.host;
   const held = host ? heldBy(conversation, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
-  if (!host || wanted.length === 0)
-    return stream.markdown(formatted`This conversation has no instance.`);
+  if (!host || wanted.length === 0) return stream.write`This conversation has no instance.`;
   for (const id of wanted) {
     if (!host.snapshot.servers.some((known) => known.id === id)) {
-      stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
+      stream.write`There is no server ${code(id)}.\n\n`;
     } else if (await host.release(id, conversation)) {
-      stream.markdown(
-        formatted`The instance of ${code(id)} has ended. The next call in this conversation starts a new one.\n\n`,
-      );
+      stream.write`The instance of ${code(id)} has ended. The next call in this conversation starts a new one.\n\n`;
     } else {
-      stream.markdown(formatted`This conversation has no instance of ${code(id)}.\n\n`);
+      stream.write`This conversation has no instance of ${code(id)}.\n\n`;
     }
   }
 }
@@ -125,11 +122,11 @@ export function showMembers(
   asked: string,
   now: string | undefined,
 ): void {
-  if (asked !== '') stream.markdown(formatted`There is no member ${code(asked)}.\n\n`);
+  if (asked !== '') stream.write`There is no member ${code(asked)}.\n\n`;
   if (members.length === 0)
-    return stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
+    return stream.write`The team has no members. List them in \`.minds/team.yaml\`.`;
   const who = now === undefined ? formatted`No team member` : code(now);
-  stream.markdown(formatted`${who} answers in this conversation.\n\n`);
+  stream.write`${who} answers in this conversation.\n\n`;
   for (const { id, name, purpose, grants } of members) {
     const toolsets = grants.map(({ grant }) =>
       grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
@@ -137,11 +134,9 @@ export function showMembers(
     const about = present([name !== id && name, purpose]).join(', ');
     const has =
       toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
-    stream.markdown(formatted`- ${code(id)}${about === '' ? '' : ` – ${about}`}: ${has}\n`);
+    stream.write`- ${code(id)}${about === '' ? '' : ` – ${about}`}: ${has}\n`;
   }
-  stream.markdown(
-    formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`,
-  );
+  stream.write`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`;
 }
 
 const key = 'mcpToolsets';

@@ -68,7 +68,14 @@ function* partOf(part: unknown): Iterable<ModelPart> {
     const { callId, name, input } = part;
     const given =
       typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-    yield { kind: 'call', call: { id: callId, tool: name, input: given } };
+    yield {
+      kind: 'call',
+      call: {
+        id: callId,
+        tool: name,
+        input: given,
+      },
+    };
   }
 }
 

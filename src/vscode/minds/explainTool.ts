@@ -1,7 +1,7 @@
 /** *Why Is a Tool Missing…*: where agents get a tool, and why not elsewhere. Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
-import { explain, type RoadAnswer } from '../../core/host/explain.js';
-import { whyNothing } from '../../core/host/admin.js';
+import { explain, type RoadAnswer } from '../../core/catalogue/explain.js';
+import { whyNothing } from '../../core/catalogue/admin.js';
 import { serves } from '../../core/reconcile/shortfall.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Member } from '../../core/team/team.js';
@@ -27,9 +27,17 @@ export async function explainTool(
     ({ id: server, tools, excluded }): Subject[] => [
       ...tools.map(({ published: name, original }) => {
         const origin = original === name ? '' : `, originally ${original}`;
-        return { server, name, about: `${server}${origin}` };
+        return {
+          server,
+          name,
+          about: `${server}${origin}`,
+        };
       }),
-      ...excluded.map(({ original: name }) => ({ server, name, about: `${server}, left out` })),
+      ...excluded.map(({ original: name }) => ({
+        server,
+        name,
+        about: `${server}, left out`,
+      })),
     ],
   );
   const silent = servers.flatMap((server) =>

@@ -4,8 +4,7 @@
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
-import type { ConversationTool } from '../../core/minds/model.js';
-import type { ProjectionProblem } from '../../core/minds/projection.js';
+import type { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 
 export interface Refusal {
@@ -18,10 +17,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-type Forecast = {
-  readonly tools: readonly ConversationTool[];
-  readonly problems: readonly ProjectionProblem[];
-};
+type Forecast = ReturnType<typeof projectToolsForProvider>;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
@@ -34,13 +30,14 @@ export class ModelProblems {
     this.onChange();
   }
 
-  goesOn(conversation: string): void {
+  continued(conversation: string): void {
     if (this.refusals.delete(conversation)) this.onChange();
   }
 
-  sent(forecast: Forecast): void {
-    if (this.forecast === undefined && forecast.problems.length === 0) return;
-    this.forecast = forecast.problems.length > 0 ? forecast : undefined;
+  foresee(forecast: Forecast): void {
+    const hasProblems = forecast.problems.length > 0;
+    if (!this.forecast && !hasProblems) return;
+    this.forecast = hasProblems ? forecast : undefined;
     this.onChange();
   }
 
@@ -48,43 +45,36 @@ export class ModelProblems {
     toolsets: readonly Toolset[],
     placeOf: (server: string | undefined) => Place | undefined,
   ): Problem[] {
-    const isThere = (toolset: string, tool: string): boolean =>
-      toolsets.some(
-        ({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool),
-      );
-    const all = [
-      ...[...this.refusals.values()].map(rejected),
-      ...(this.forecast ? doubts(this.forecast) : []),
-    ];
+    const refused = [...this.refusals.values()].map(rejected);
+    const all = this.forecast ? [...refused, ...doubts(this.forecast)] : refused;
     return all.flatMap(({ aboutTool, ...problem }) => {
       const { server } = problem;
       const place = placeOf(server);
-      const isOver = server !== undefined && aboutTool !== undefined && !isThere(server, aboutTool);
-      return place && !isOver ? [{ ...problem, place }] : [];
+      if (!place) return [];
+      if (server === undefined || aboutTool === undefined) return { ...problem, place };
+      // A problem about a tool is over when the tool is gone.
+      const tools = toolsets.find(({ id }) => id === server)?.tools ?? [];
+      const isThere = tools.some(({ published }) => published === aboutTool);
+      return isThere ? { ...problem, place } : [];
     });
   }
 }
 
 type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | undefined };
 
-function rejected({
-  conversation,
-  vendor,
-  model,
-  end: { tool, why },
-  toolset,
-  text,
-}: Refusal): ModelProblem {
+function rejected({ conversation, vendor, model, end, toolset, text }: Refusal): ModelProblem {
+  const { tool, why } = end;
   const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
-  const [kept, or] =
+  const did = why.kind === 'rejected' ? 'refused' : 'failed at';
+  const remedies =
     tool === undefined
-      ? ['tools', 'grant the member fewer toolsets']
-      : ['the tool', 'get its server fixed'];
+      ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets'
+      : 'Keep the tool out with `tools.blacklist`, get its server fixed';
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider "${vendor}" of ${model} ${why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
-    fix: `Keep ${kept} out with \`tools.blacklist\`, ${or}, or choose another model. Then write “@minds /continue” in that conversation.`,
+    message: `The provider "${vendor}" of ${model} ${did} a request of conversation "${conversation}"${about}: ${text}`,
+    fix: `${remedies}, or choose another model. Then write “@minds /continue” in that conversation.`,
     aboutTool: tool,
     ...(toolset !== undefined && { server: toolset }),
   };

@@ -4,15 +4,27 @@
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted } from '../../core/base/inert.js';
-import { runTurn, type ModelSetup, type TurnEnd } from '../../core/minds/conversation.js';
+import {
+  runTurn,
+  type ModelSetup,
+  type Permit,
+  type TurnEnd,
+  type TurnOutcome,
+} from '../../core/minds/conversation.js';
 import { filesIn, pastOf, recordOf, type Past, type PastTurn } from '../../core/minds/history.js';
 import { instructionsOf } from '../../core/minds/instructions.js';
-import type { ConversationMessage } from '../../core/minds/model.js';
+import type {
+  ConversationMessage,
+  ConversationModel,
+  ConversationTool,
+  ToolCall,
+  ToolRunner,
+} from '../../core/minds/model.js';
 import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
-import type { Speaker } from '../../core/host/conversationTools.js';
-import { untilReady } from '../engine/engineSlot.js';
+import type { Speaker } from '../../core/calling/conversationTools.js';
+import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
 import { maxSteps } from '../engine/settings.js';
 import type { Shell } from '../engine/shell.js';
 import type { CallPages } from '../views/calls/callsView.js';
@@ -33,9 +45,10 @@ import { chatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
 import type { TeamFiles } from './teamFiles.js';
-import { tellEnd } from './turnEnds.js';
+import { reportEnd } from './turnEnds.js';
 
-interface MindsDeps extends Shell {
+interface MindsDeps {
+  readonly shell: Shell;
   readonly team: TeamFiles;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
@@ -78,7 +91,13 @@ function conversationOf({ history }: vscode.ChatContext): Past {
     const texts = turn.response.map((part) =>
       part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : '',
     );
-    return [{ question, record: recordIn(turn.result), shown: texts.join('').trim() }];
+    return [
+      {
+        question,
+        record: recordIn(turn.result),
+        shown: texts.join('').trim(),
+      },
+    ];
   });
   return pastOf(turns);
 }
@@ -99,9 +118,17 @@ class ChatExchange {
     this.conversation = past.conversation ?? `minds-${randomUUID()}`;
   }
 
+  private get slot(): EngineSlot {
+    return this.deps.shell.slot;
+  }
+
+  private get tools() {
+    return this.slot.engine?.conversationTools;
+  }
+
   async answer(): Promise<vscode.ChatResult> {
-    const { slot, team, artifacts } = this.deps;
-    const { stream, conversation } = this;
+    const { team, artifacts } = this.deps;
+    const { slot, stream, conversation } = this;
     await team.whenRead(this.signal);
     this.speaker = this.speakerOf(this.past.member);
     const words = this.request.prompt.trim();
@@ -121,16 +148,12 @@ class ChatExchange {
         await release(stream, slot.engine, conversation, words);
         break;
       case 'files':
-        showFiles(
-          stream,
-          artifacts,
-          (await slot.engine?.conversationTools.files(conversation)) ?? [],
-        );
+        showFiles(stream, artifacts, (await this.tools?.files(conversation)) ?? []);
         break;
       case 'as':
         return await this.as(words);
       case 'continue':
-        return await this.goOn(words);
+        return await this.proceed(words);
       default:
         return await this.asked(this.request.prompt);
     }
@@ -160,88 +183,86 @@ class ChatExchange {
     return this.unchanged();
   }
 
-  private async goOn(words: string): Promise<vscode.ChatResult> {
+  private async proceed(words: string): Promise<vscode.ChatResult> {
     if (words !== '') return await this.asked(words);
     const open = this.past.messages.at(-1);
     if (open)
       return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
-    this.stream.markdown(
-      formatted`There is nothing to continue in this conversation. Ask something first.`,
-    );
+    this.stream.write`There is nothing to continue in this conversation. Ask something first.`;
     return this.unchanged();
   }
 
   private async asked(words: string): Promise<vscode.ChatResult> {
-    return await this.turn([
-      { kind: 'user', text: await questionOf(words, this.request, this.deps.slot.toolsets) },
-    ]);
+    const text = await questionOf(words, this.request, this.slot.toolsets);
+    return await this.turn([{ kind: 'user', text }]);
   }
 
   private async turn(added: readonly ConversationMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, logs, pages, artifacts, problems, questions, titles } = this.deps;
-    const { stream, conversation, signal } = this;
-    const { redact } = slot;
-    const messages = [...this.past.messages, ...added];
+    const { shell, pages, artifacts } = this.deps;
+    const { stream, past, signal } = this;
+    const messages = [...past.messages, ...added];
     const first = messages.find(({ kind }) => kind === 'user');
-    if (first?.kind === 'user') titles.note(conversation, first.text);
+    if (first?.kind === 'user') shell.titles.note(this.conversation, first.text);
     const model = chatModel(this.request.model);
     await this.ready();
     if (!model.callsTools)
-      stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
-    const pageOf = (record: string): vscode.Uri | undefined => {
-      const fact = slot.engine?.recorder.latestFact(record);
-      return fact && pages.of(fact);
-    };
+      stream.write`*${model.name} cannot call tools; it answers without them.*\n\n`;
+    const files = filesIn(past.messages);
     const audience = chatAudience({
       stream,
-      pageOf,
+      slot: shell.slot,
+      pages,
       artifacts,
-      files: filesIn(this.past.messages),
-      redact,
+      files,
     });
     const outcome = await runTurn({
       model,
       messages,
-      setup: () => {
-        const setup = this.setup();
-        const projected = projectToolsForProvider(model.vendor, setup.tools);
-        problems.sent(projected);
-        return { ...setup, tools: projected.tools };
-      },
-      runner: slot.engine?.conversationTools.runner(conversation, this.speaker) ?? {
-        run: () => Promise.reject(new Error('no engine')),
-      },
-      permit: async (tool, call, over) => {
-        const permission = slot.engine?.host.permission;
-        if (!permission) return { kind: 'refused', why: 'no MCP server runs in this window.' };
-        return await questions.ask(permission, stream, conversation, tool, call, over);
-      },
+      setup: () => this.setupFor(model),
+      runner: this.tools?.runner(this.conversation, this.speaker) ?? noRunner,
+      permit: (tool, call, over) => this.permit(tool, call, over),
       audience,
-      clock,
+      clock: shell.clock,
       random: Math.random,
       maxSteps: maxSteps(),
       signal,
     });
     audience.end();
-    const { toolsets } = slot;
-    const failure = tellEnd(outcome, {
-      stream,
-      conversation,
-      model,
-      toolsets,
-      problems,
-      log: logs.host,
-      redact,
-    });
-    return {
-      ...this.result([...added, ...outcome.messages], outcome.end.kind),
-      ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
-    };
+    const failure = this.reportEnd(outcome, model);
+    const result = this.result([...added, ...outcome.messages], outcome.end.kind);
+    return failure === undefined
+      ? result
+      : { ...result, errorDetails: { message: inertLines(failure) } };
+  }
+
+  private setupFor({ vendor }: ConversationModel): ModelSetup {
+    const { tools, instructions } = this.setup();
+    const projected = projectToolsForProvider(vendor, tools);
+    this.deps.problems.foresee(projected);
+    return { instructions, tools: projected.tools };
+  }
+
+  private async permit(
+    tool: ConversationTool,
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<Permit> {
+    const { stream, conversation } = this;
+    const permission = this.slot.engine?.host.permission;
+    if (!permission) return { kind: 'refused', why: 'no MCP server runs in this window.' };
+    return await this.deps.questions.ask({ permission, stream, conversation, tool, call }, signal);
+  }
+
+  private reportEnd(outcome: TurnOutcome, model: ConversationModel): string | undefined {
+    const { problems, shell } = this.deps;
+    const { stream, conversation } = this;
+    const { toolsets, redact } = shell.slot;
+    const log = shell.logs.host;
+    return reportEnd(outcome, { stream, conversation, model, toolsets, problems, log, redact });
   }
 
   private setup(): ModelSetup {
-    const { speaker } = this;
-    const tools = this.deps.slot.engine?.conversationTools;
+    const { tools, speaker } = this;
     if (tools) return tools.offer(this.conversation, speaker);
     const instructions = instructionsOf({
       member: speaker,
@@ -261,19 +282,23 @@ class ChatExchange {
     if (chosen === undefined) return undefined;
     // A member with some toolsets must not get the others by leaving the team.
     if (this.request.command !== 'as') {
-      this.stream.markdown(
-        formatted`*${code(chosen)} is no longer in the team and has no tools. \`/as\` chooses who answers.*\n\n`,
-      );
+      this.stream
+        .write`*${code(chosen)} is no longer in the team and has no tools. \`/as\` chooses who answers.*\n\n`;
     }
-    return { id: chosen, name: chosen, purpose: undefined, grants: [] };
+    return {
+      id: chosen,
+      name: chosen,
+      purpose: undefined,
+      grants: [],
+    };
   }
 
   private showTools(): void {
-    showTools(this.stream, this.setup(), this.deps.slot.state, code(this.speaker?.id ?? '@minds'));
+    showTools(this.stream, this.setup(), this.slot.state, code(this.speaker?.id ?? '@minds'));
   }
 
   private async ready(): Promise<void> {
-    await untilReady(this.deps.slot, this.deps.clock, this.signal, (starting) =>
+    await untilReady(this.slot, this.deps.shell.clock, this.signal, (starting) =>
       this.stream.progress(formatted`Waiting for ${starting.join(', ') || 'the config files'} …`),
     );
   }
@@ -290,16 +315,19 @@ class ChatExchange {
     const member =
       this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
     const { conversation } = this;
-    return {
-      metadata: metadataOf(
-        recordOf({ conversation, ...(member !== undefined && { member }), messages, end }),
-      ),
-    };
+    return { metadata: metadataOf(recordOf({ conversation, member, messages, end })) };
   }
 }
 
+const noRunner: ToolRunner = { run: () => Promise.reject(new Error('no engine')) };
+
 function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
-  return { id, name, purpose, grants: grants.map(({ grant }) => grant) };
+  return {
+    id,
+    name,
+    purpose,
+    grants: grants.map(({ grant }) => grant),
+  };
 }
 
 const longestAttachment = 60_000;

@@ -10,14 +10,28 @@ import type { Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/minds/conversation.js';
 import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
-import type { Host } from '../../core/host/hostContract.js';
-import type { CallAnswer } from '../../core/host/permission.js';
+import type { Host } from '../../core/calling/hostContract.js';
+import type { CallAnswer } from '../../core/calling/permission.js';
 
 const answers = ['once', 'inConversation', 'no', 'show'] as const;
 type Answer = (typeof answers)[number];
 
 /** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
+
+interface ChatQuestion {
+  readonly permission: Host['permission'];
+  readonly stream: InertStream;
+  readonly conversation: string;
+  readonly tool: ConversationTool;
+  readonly call: ToolCall;
+}
+
+const allowed: Permit = { kind: 'allowed' };
+
+function isNeeded({ permission, conversation, tool }: ChatQuestion): boolean {
+  return permission.isAskedInChat(conversation, tool);
+}
 
 export class ChatQuestions implements Disposable {
   private readonly open = new Map<string, (answer: Answer) => void>();
@@ -35,41 +49,41 @@ export class ChatQuestions implements Disposable {
     },
   });
 
-  async ask(
-    permission: Host['permission'],
-    stream: InertStream,
-    conversation: string,
-    tool: ConversationTool,
-    call: ToolCall,
-    signal: AbortSignal,
-  ): Promise<Permit> {
-    const isAsked = (): boolean => permission.isAskedInChat(conversation, tool);
-    if (!isAsked()) return { kind: 'allowed' };
-    return await this.queue.add(conversation, async (): Promise<Permit> => {
-      // The answer to the last question may count for all calls of the tool.
-      if (!isAsked()) return { kind: 'allowed' };
-      if (signal.aborted) return refused(tool);
-      const sent = tool.sends ? tool.sends(call.input) : call.input;
-      // The host refuses it and says why.
-      if (sent === undefined) return { kind: 'allowed' };
-      const id = String(++this.last);
-      const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
-      const { toolset, name, annotations } = tool;
-      const review = fitsQuestion(input)
-        ? undefined
-        : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
-      show(stream, id, tool, review ? undefined : input);
-      const clicked = new Promise<CallAnswer>((resolve) => {
-        this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
-        signal.addEventListener('abort', () => resolve('no'), { once: true });
-      });
-      void review?.show();
-      const answer = await (review?.answer(clicked) ?? clicked);
-      review?.dispose();
-      this.open.delete(id);
-      if (answer === 'inConversation') permission.allowInChat(conversation, tool);
-      return answer === 'no' ? refused(tool) : { kind: 'allowed' };
+  async ask(question: ChatQuestion, signal: AbortSignal): Promise<Permit> {
+    if (!isNeeded(question)) return allowed;
+    return await this.queue.add(question.conversation, () => this.askNow(question, signal));
+  }
+
+  private async askNow(question: ChatQuestion, signal: AbortSignal): Promise<Permit> {
+    const { permission, stream, conversation, tool, call } = question;
+    // The answer to the last question may count for all calls of the tool.
+    if (!isNeeded(question)) return allowed;
+    if (signal.aborted) return refused(tool);
+    const sent = tool.sends ? tool.sends(call.input) : call.input;
+    // The host refuses it and says why.
+    if (sent === undefined) return allowed;
+    const id = String(++this.last);
+    const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
+    const { toolset, name, annotations } = tool;
+    const review = fitsQuestion(input)
+      ? undefined
+      : new CallReview({
+          toolset,
+          tool: name,
+          title: annotations?.title,
+          arguments: sent,
+        });
+    show(stream, id, tool, review ? undefined : input);
+    const clicked = new Promise<CallAnswer>((resolve) => {
+      this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
+      signal.addEventListener('abort', () => resolve('no'), { once: true });
     });
+    void review?.show();
+    const answer = await (review?.answer(clicked) ?? clicked);
+    review?.dispose();
+    this.open.delete(id);
+    if (answer === 'inConversation') permission.allowInChat(conversation, tool);
+    return answer === 'no' ? refused(tool) : allowed;
   }
 
   dispose(): void {
@@ -91,11 +105,13 @@ function show(
     input === undefined
       ? formatted`The open document shows all of the input.`
       : fenced(input, 'json');
-  stream.markdown(
-    formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`,
-  );
+  stream.write`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`;
   const button = (title: Inert, answer: Answer): void => {
-    stream.button({ command: 'mcpToolsets.minds.answer', title, arguments: [id, answer] });
+    stream.button({
+      command: 'mcpToolsets.minds.answer',
+      title,
+      arguments: [id, answer],
+    });
   };
   if (input === undefined) button(inert`Show Input`, 'show');
   button(inert`Allow`, 'once');

@@ -3,12 +3,12 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
-import { configuredToolsets } from '../../core/host/configuredToolsets.js';
+import { configuredToolsets } from '../../core/catalogue/configuredToolsets.js';
 import type { Shell } from '../engine/shell.js';
 import type { CallPages } from '../views/calls/callsView.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
-import { registerAgentFiles } from './agentFiles.js';
-import { commands, CompletionItem } from '../views/inertEditor.js';
+import type { AgentFiles } from './agentFiles.js';
+import { commands, CompletionItem, orShowFailure } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { isStarting } from '../views/serverStates.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
@@ -26,7 +26,6 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   const problems = new ModelProblems(() => slot.refresh());
   const artifacts = new ArtifactLinks(storage);
   const questions = new ChatQuestions();
-  const deps = { ...shell, team, pages, artifacts, questions, problems };
 
   slot.observe((phase) => [
     ...problems.problems(
@@ -37,7 +36,7 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   ]);
   const participant = vscode.chat.createChatParticipant(participantId, async (...request) => {
     const { answer } = await import('./participant.js');
-    return answer(deps, ...request);
+    return answer({ shell, team, pages, artifacts, questions, problems }, ...request);
   });
   participant.iconPath = new vscode.ThemeIcon('tools');
   participant.followupProvider = {
@@ -53,7 +52,7 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
     questions,
     participant,
     registerShownFiles(slot, artifacts),
-    registerAgentFiles(shell, team),
+    followAgentFiles(shell, team),
     completeTeamFiles(slot),
     team.onDidChange(() => slot.refresh()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => team.start()),
@@ -63,6 +62,29 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
       explainTool: async () =>
         (await import('./explainTool.js')).explainTool(slot.state.snapshot, team.view.members),
     }),
+  );
+}
+
+function followAgentFiles(shell: Shell, team: TeamFiles): vscode.Disposable {
+  const { slot } = shell;
+  let loading: Promise<AgentFiles> | undefined;
+  const files = (): Promise<AgentFiles> =>
+    (loading ??= import('./agentFiles.js').then((code) => new code.AgentFiles(shell, team)));
+  let known = '';
+  const follow = async (): Promise<void> => {
+    // While the toolsets are unknown, no grant would count.
+    if (team.view.teams.length === 0 || !slot.engine || slot.state.phase !== 'serving') return;
+    (await files()).follow();
+  };
+  return vscode.Disposable.from(
+    team.onDidChange(() => void orShowFailure(follow)),
+    slot.onDidChange(({ snapshot }) => {
+      const now = JSON.stringify(snapshot.servers.map(({ id }) => id));
+      if (now === known) return;
+      known = now;
+      void orShowFailure(follow);
+    }),
+    commands({ writeAgents: async () => (await files()).writeAll() }),
   );
 }
 

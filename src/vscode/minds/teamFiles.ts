@@ -10,7 +10,8 @@ import type { Problem } from '../../core/base/problem.js';
 import { teamPath, type ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import type * as teamModule from '../../core/team/team.js';
-import { FollowedFiles, folderPaths } from '../engine/configFiles.js';
+import { FollowedFiles } from '../../core/files/followedFiles.js';
+import { editorSigns, folderPaths } from '../engine/configFiles.js';
 
 export interface TeamView {
   readonly teams: readonly Team[];
@@ -23,12 +24,17 @@ type TeamFile = { readonly file: string; readonly folder: string };
 export class TeamFiles implements vscode.Disposable {
   private readonly changes = new Emitter<TeamView>();
   private files: FollowedFiles<TeamFile> | undefined;
+  private folders: vscode.Disposable | undefined;
   private reader: typeof teamModule | undefined;
   private readonly valid = new Map<string, Team>();
   /** The problems of all files, without those of grants. */
   private own: readonly Problem[] = [];
   private isRead = false;
-  view: TeamView = { teams: [], members: [], spokesperson: undefined };
+  view: TeamView = {
+    teams: [],
+    members: [],
+    spokesperson: undefined,
+  };
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {}
@@ -39,10 +45,12 @@ export class TeamFiles implements vscode.Disposable {
     const files = new FollowedFiles<TeamFile>({
       clock: this.clock,
       wanted: () => folderPaths().map((folder) => ({ file: join(folder, teamPath), folder })),
-      patternOf: ({ folder }) => new vscode.RelativePattern(vscode.Uri.file(folder), teamPath),
+      signs: ({ file, folder }, nudge) =>
+        editorSigns(file, new vscode.RelativePattern(vscode.Uri.file(folder), teamPath), nudge),
       onChange: () => void this.read(files),
     });
     this.files = files;
+    this.folders = vscode.workspace.onDidChangeWorkspaceFolders(() => files.follow());
     files.follow();
   }
 
@@ -62,6 +70,7 @@ export class TeamFiles implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.folders?.dispose();
     this.files?.dispose();
     this.changes.dispose();
   }
@@ -76,13 +85,17 @@ export class TeamFiles implements vscode.Disposable {
       else if (text === undefined) this.valid.delete(source.file);
       return read?.problems ?? [];
     });
-    this.isRead = all.every(({ file }) => file.content !== undefined);
+    this.isRead = files.isRead;
     const valid = all.flatMap(({ source }) => this.valid.get(source.file) ?? []);
     const { teams = [], problems: shared = [] } = this.reader?.mergedTeams(valid) ?? {};
     this.own = [...problems, ...shared];
     const members = teams.flatMap((team) => team.members);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
-    this.view = { teams, members, spokesperson: members.find(({ id }) => id === chosen) };
+    this.view = {
+      teams,
+      members,
+      spokesperson: members.find(({ id }) => id === chosen),
+    };
     this.changes.fire(this.view);
   }
 }

@@ -1,5 +1,5 @@
 /** Reports the end of a turn in the chat, in the Problems view and in the log (D4). */
-import { inert, formatted } from '../../core/base/inert.js';
+import { inert } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
 import type { ConversationModel } from '../../core/minds/model.js';
@@ -21,21 +21,19 @@ interface TurnEndDeps {
 }
 
 /** Returns the text of the error, if there was one. */
-export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): string | undefined {
+export function reportEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): string | undefined {
   const { stream, model, problems, conversation } = deps;
-  if (end.kind !== 'stopped') problems.goesOn(conversation);
+  if (end.kind !== 'stopped') problems.continued(conversation);
   if (end.kind === 'answered' && messages.length === 0)
-    stream.markdown(formatted`*${model.name} gave no answer.*`);
+    stream.write`*${model.name} gave no answer.*`;
   if (end.kind === 'stepLimit') {
-    stream.markdown(
-      formatted`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`,
-    );
+    stream.write`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`;
   }
   if (end.kind === 'stepLimit' || end.kind === 'stopped') stream.button(proceed);
-  return end.kind === 'stopped' ? tellStop(end, deps) : undefined;
+  return end.kind === 'stopped' ? reportStop(end, deps) : undefined;
 }
 
-function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps): string {
+function reportStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps): string {
   const { conversation, model, toolsets, problems, log, redact } = deps;
   const { vendor, name } = model;
   const { why, tool } = end;
@@ -52,7 +50,14 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps)
   const toolset = toolsets.find(({ tools }) =>
     tools.some(({ published }) => published === tool),
   )?.id;
-  problems.refused({ conversation, vendor, model: name, end, toolset, text });
+  problems.refused({
+    conversation,
+    vendor,
+    model: name,
+    end,
+    toolset,
+    text,
+  });
   const about = tool === undefined ? '' : ` because of the tool ${tool}`;
   const did = why.kind === 'rejected' ? 'refused the request' : 'failed at the request';
   return `${provider} ${did}${about}: ${text}. It is not sent again automatically.`;

@@ -2,8 +2,8 @@
  * Finds the servers in an `mcp.json` of the editor, with their places. Mistakes in it are not
  * reported. Pure.
  */
-import { parse, visit } from 'jsonc-parser';
-import { asFields, isObject } from '../../core/base/isObject.js';
+import { getNodeValue, parseTree } from 'jsonc-parser';
+import { isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';
 import { leadsBackHere } from '../../core/import/ownEndpoint.js';
 import type { Rival } from './presence.js';
@@ -14,22 +14,28 @@ type ConfiguredServer = Pick<Rival, 'label' | 'isOurs'> & { readonly range: Rang
 const containers = ['servers', 'mcpServers'];
 
 export function configuredServers(text: string): ConfiguredServer[] {
-  const found: ConfiguredServer[] = [];
-  const root: unknown = parse(text, [], { allowTrailingComma: true });
-  let key: ConfiguredServer | undefined;
-  visit(text, {
-    onObjectProperty: (label, _, length, line, character, pathOf) => {
-      const [container, ...rest] = pathOf();
-      const range = { start: { line, character }, end: { line, character: character + length } };
-      const isLabel = containers.includes(String(container)) && rest.length === 0;
-      const entry = asFields(asFields(root)[String(container)])[label];
-      key = isLabel ? { label, range, isOurs: isObject(entry) && leadsBackHere(entry) } : undefined;
-    },
-    onSeparator: (separator) => {
-      // A key without a colon is not complete.
-      if (separator === ':' && key) found.push(key);
-      key = undefined;
-    },
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const found = (root?.children ?? []).flatMap(({ children: [container, servers] = [] }) =>
+    containers.includes(String(container?.value)) ? (servers?.children ?? []) : [],
+  );
+  const lineEnds = text.matchAll(/\r\n|\r|\n/g);
+  const starts = [0, ...Array.from(lineEnds, ({ 0: end, index }) => index + end.length)];
+  let line = 0;
+  return found.flatMap((server) => {
+    const [key, value] = server.children ?? [];
+    // A key without a colon is not complete.
+    if (!key || server.colonOffset === undefined) return [];
+    const entry: unknown = value && getNodeValue(value);
+    // The servers are in the order of the text, so no line is looked at twice.
+    while ((starts[line + 1] ?? Infinity) <= key.offset) line += 1;
+    const start = key.offset - (starts[line] ?? 0);
+    return {
+      label: String(key.value),
+      range: {
+        start: { line, character: start },
+        end: { line, character: start + key.length },
+      },
+      isOurs: isObject(entry) && leadsBackHere(entry),
+    };
   });
-  return found;
 }

@@ -18,14 +18,14 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Gateway } from '../../core/gateway/http/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import { localFolders } from '../engine/configFiles.js';
-import type { Engine } from '../engine/engine.js';
+import type { WindowEngine } from '../engine/engine.js';
 import { untilHolds } from '../engine/engineSlot.js';
 import { onDidChangeSettings } from '../engine/settings.js';
 import type { Shell } from '../engine/shell.js';
 import { isStarting } from '../views/serverStates.js';
 import { version } from '../../../package.json';
 import { isBeginning, labelsOf, type Rival } from './presence.js';
-import { Presenter, type Stage } from './presenter.js';
+import { Presenter, type PresentingEditor } from './presenter.js';
 
 type Definition = vscode.McpHttpServerDefinition;
 
@@ -51,7 +51,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   private readonly presenter: Presenter;
   private followed: Gateway | undefined;
   private activity: Disposable | undefined;
-  private saidFailure = false;
+  private hasShownFailure = false;
   private address: string | undefined;
   /** The labels in file order, and then the leaving ones. */
   private announced: readonly string[] = [];
@@ -66,7 +66,12 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     const { slot, clock, logs } = deps;
     const log = logs.host;
     this.presenter = this.store.add(
-      new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }),
+      new Presenter({
+        clock,
+        log,
+        editor: this.editor(),
+        onChange: () => slot.refresh(),
+      }),
     );
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
@@ -86,7 +91,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     const labels = this.announced.filter((label) => !this.withheld.has(label));
     const definitions = labels.flatMap((label) => this.definitionOf(label) ?? []);
-    this.presenter.noteTaken(definitions.map(({ label }) => label));
+    this.presenter.definitionsTaken(definitions.map(({ label }) => label));
     return definitions;
   }
 
@@ -111,20 +116,20 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     this.store.dispose();
   }
 
-  private follow({ editorEndpoint, host }: Engine): void {
+  private follow({ editorEndpoint, host }: WindowEngine): void {
     const { slot } = this.deps;
-    this.store.add(editorEndpoint.onDidChange(() => this.take()));
+    this.store.add(editorEndpoint.onDidChange(() => this.applyEndpoint()));
     this.store.add(host.onDidPublish(() => this.presenter.expect(this.presented())));
     this.store.add(slot.onDidChange(() => this.announce()));
-    this.take();
+    this.applyEndpoint();
   }
 
-  private take(): void {
+  private applyEndpoint(): void {
     const { slot, logs } = this.deps;
     const { gateway } = this;
     const state = slot.engine?.editorEndpoint.state;
-    if (state?.kind === 'failed' && !this.saidFailure) {
-      this.saidFailure = true;
+    if (state?.kind === 'failed' && !this.hasShownFailure) {
+      this.hasShownFailure = true;
       logs.host.write(
         'error',
         `The gateway did not start, so no agent sees a tool: ${state.reason}`,
@@ -136,7 +141,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     this.followed = gateway;
     this.activity?.dispose();
     this.activity = gateway?.onDidChangeActivity((toolset) => {
-      this.presenter.noteActivity(toolset);
+      this.presenter.activityChanged(toolset);
       if (this.leaving.includes(toolset)) this.announce();
     });
     if (!gateway) return;
@@ -203,7 +208,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     );
   }
 
-  private stage(): Stage {
+  private editor(): PresentingEditor {
     const { slot, clock, context } = this.deps;
     return {
       toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),

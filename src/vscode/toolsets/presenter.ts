@@ -4,8 +4,8 @@
  * editor shows its tools. Tools that do not appear become a problem until they do. If a shown
  * toolset stops, the person stopped it, so the presenter does not start it again.
  *
- * The presenter never throws, and knows the editor only through `Stage`. Invariants: a toolset has
- * at most one start at a time. Each change leads to a bounded number of starts, however often the
+ * The presenter never throws, and knows the editor only through `PresentingEditor`. Invariants: a
+ * toolset has at most one start at a time. Each change leads to a bounded number of starts, however often the
  * editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import { asText } from '../../core/base/text.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
 
-export interface Stage {
+export interface PresentingEditor {
   toolNames(): ReadonlySet<string>;
   /** Asks the editor to connect. May resolve without a connection. */
   startServer(label: string): Promise<void>;
@@ -36,7 +36,7 @@ export interface Stage {
 interface PresenterDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly stage: Stage;
+  readonly editor: PresentingEditor;
   readonly onChange: () => void;
 }
 
@@ -83,20 +83,20 @@ export class Presenter implements Disposable {
    * The editor may take a definition after all starts are spent, so its first taking gives another
    * chance.
    */
-  noteTaken(ids: readonly string[]): void {
-    for (const id of ids) this.watches.get(id)?.noteTaken();
+  definitionsTaken(ids: readonly string[]): void {
+    for (const id of ids) this.watches.get(id)?.definitionsTaken();
   }
 
   /**
    * Looks at once, because the editor did something with a toolset and may show its tools already.
    */
-  noteActivity(id: string): void {
-    this.watches.get(id)?.hurry();
+  activityChanged(id: string): void {
+    this.watches.get(id)?.lookNow();
   }
 
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
-      const place = this.deps.stage.placeOf(toolset.id);
+      const place = this.deps.editor.placeOf(toolset.id);
       return absence && place ? [absenceProblem(toolset, absence, place)] : [];
     });
   }
@@ -139,13 +139,13 @@ class Watch implements Disposable {
     if (this.phase !== 'shown') this.begin('awaited');
   }
 
-  noteTaken(): void {
+  definitionsTaken(): void {
     if (this.taken) return;
     this.taken = true;
     if (this.phase === 'awaited') this.begin('awaited');
   }
 
-  hurry(): void {
+  lookNow(): void {
     if (this.phase !== 'awaited') return;
     this.looks = Math.min(this.looks, 1);
     this.look();
@@ -167,15 +167,15 @@ class Watch implements Disposable {
 
   private look(): void {
     if (this.ended) return;
-    const { stage, clock, log } = this.deps;
-    const presence = presenceOf(this.toolset, stage.toolNames());
-    const connected = stage.isConnected(this.toolset.id);
+    const { editor, clock, log } = this.deps;
+    const presence = presenceOf(this.toolset, editor.toolNames());
+    const connected = editor.isConnected(this.toolset.id);
     // Without a session, the editor may remember these tools from an earlier window.
     if (presence.kind === 'shown' && (connected || this.phase !== 'awaited')) {
       if (this.phase !== 'shown')
         log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
       this.phase = 'shown';
-      this.tell(undefined);
+      this.report(undefined);
       this.lookIn(slowPace);
       return;
     }
@@ -192,53 +192,60 @@ class Watch implements Disposable {
   }
 
   private graceIsOver(): boolean {
-    const { clock, stage } = this.deps;
+    const { clock, editor } = this.deps;
     const now = clock.now();
-    if (stage.switchedOff() !== undefined) return true;
+    if (editor.switchedOff() !== undefined) return true;
     if (this.connectedSince !== undefined && now - this.connectedSince >= graceConnected)
       return true;
     return now - this.since >= graceInAll;
   }
 
   private start(): void {
-    const { stage, log } = this.deps;
+    const { editor, log } = this.deps;
     const label = this.toolset.id;
-    if (this.starting.has(label) || this.startsLeft === 0 || stage.switchedOff() !== undefined)
+    if (this.starting.has(label) || this.startsLeft === 0 || editor.switchedOff() !== undefined)
       return;
     this.starting.add(label);
     this.startsLeft--;
-    stage
+    editor
       .startServer(label)
       .catch((error: unknown) =>
         log.write('debug', `${label}: the editor did not start it: ${asText(error)}`),
       )
       .finally(() => {
         this.starting.delete(label);
-        if (this.phase !== 'shown' && stage.isConnected(label)) this.look();
+        if (this.phase !== 'shown' && editor.isConnected(label)) this.look();
       });
   }
 
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
-    const { stage } = this.deps;
+    const { editor } = this.deps;
     const { toolset } = this;
     const hasOtherPrefix = presence.kind === 'renamed';
     const rivals =
-      presence.kind === 'hidden' || hasOtherPrefix ? await stage.rivals(toolset.id) : [];
+      presence.kind === 'hidden' || hasOtherPrefix ? await editor.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
     if (hasOtherPrefix && rivals.length === 0 && !this.isRenewed) {
       this.isRenewed = true;
-      stage.renew(toolset.id);
+      editor.renew(toolset.id);
       this.begin('awaited');
-      return this.tell(undefined);
+      return this.report(undefined);
     }
     // Our own entry gives the tools.
     const isByEntry = hasOtherPrefix && rivals.some(({ isOurs }) => isOurs);
-    this.tell(
-      isByEntry ? undefined : { presence, connected, switchedOff: stage.switchedOff(), rivals },
+    this.report(
+      isByEntry
+        ? undefined
+        : {
+            presence,
+            connected,
+            switchedOff: editor.switchedOff(),
+            rivals,
+          },
     );
   }
 
-  private tell(absence: Absence | undefined): void {
+  private report(absence: Absence | undefined): void {
     if (isDeepStrictEqual(absence, this.absence)) return;
     this.absence = absence;
     if (absence) this.deps.log.write('warn', absenceText(this.toolset, absence).message);

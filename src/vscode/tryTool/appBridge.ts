@@ -129,5 +129,9 @@ const answers = new Map<string, Fields>([
 type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome;
 
 function invalid(message: string): Answer {
-  return { kind: 'error', code: errorCodes.invalidParams, message };
+  return {
+    kind: 'error',
+    code: errorCodes.invalidParams,
+    message,
+  };
 }

@@ -9,7 +9,11 @@ import { roundingError } from '../../core/base/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
 
-type File = { readonly ctime: number; readonly mtime: number; readonly bytes: Uint8Array };
+type File = {
+  readonly ctime: number;
+  readonly mtime: number;
+  readonly bytes: Uint8Array;
+};
 
 export class ArgumentDocuments implements vscode.Disposable {
   private readonly files = new Map<string, File>();
@@ -23,7 +27,12 @@ export class ArgumentDocuments implements vscode.Disposable {
       watch: () => ({ dispose: () => {} }),
       stat: (uri) => {
         const { ctime, mtime, bytes } = this.file(uri);
-        return { type: vscode.FileType.File, ctime, mtime, size: bytes.length };
+        return {
+          type: vscode.FileType.File,
+          ctime,
+          mtime,
+          size: bytes.length,
+        };
       },
       readFile: (uri) => this.file(uri).bytes,
       writeFile: (uri, bytes) => this.write(uri, bytes),
@@ -51,7 +60,15 @@ export class ArgumentDocuments implements vscode.Disposable {
     this.write(schemaUri, encode(withSchemaKey(schema)));
     // An argument of this name would choose another schema, which the editor would fetch.
     const own = { $schema: './arguments.schema.json' };
-    if (!this.files.has(uri.path)) this.write(uri, encode({ ...own, ...given, ...own }));
+    if (!this.files.has(uri.path))
+      this.write(
+        uri,
+        encode({
+          ...own,
+          ...given,
+          ...own,
+        }),
+      );
   }
 
   restore(uri: vscode.Uri, text: string): void {
@@ -102,7 +119,11 @@ export class ArgumentDocuments implements vscode.Disposable {
 
   private write(uri: vscode.Uri, bytes: Uint8Array): void {
     const existing = this.files.get(uri.path);
-    this.files.set(uri.path, { ctime: existing?.ctime ?? Date.now(), mtime: Date.now(), bytes });
+    this.files.set(uri.path, {
+      ctime: existing?.ctime ?? Date.now(),
+      mtime: Date.now(),
+      bytes,
+    });
     this.changes.fire([
       { type: existing ? vscode.FileChangeType.Changed : vscode.FileChangeType.Created, uri },
     ]);

@@ -13,7 +13,8 @@ import { window } from '../views/inertEditor.js';
 import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
 import { framePage, type Marked } from '../../core/apps/framePage.js';
 import { appOf } from '../../core/apps/toolMeta.js';
-import type { OpenedApp } from '../../core/host/conversationTools.js';
+import type { OpenedApp } from '../../core/calling/conversationTools.js';
+import { policies } from '../../core/protocol/clientPolicy.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
@@ -54,7 +55,12 @@ export class Panels implements vscode.Disposable {
   show({ id }: ServerStatus, { published }: ServedTool, given: TrialPanelDeps['given']): void {
     const existing = this.open.get(keyOf(id, published));
     if (existing) existing.reveal(given);
-    else this.add({ server: id, published, given });
+    else
+      this.add({
+        server: id,
+        published,
+        given,
+      });
   }
 
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
@@ -73,7 +79,12 @@ export class Panels implements vscode.Disposable {
     const onEnd = (): void => void this.open.delete(key);
     this.open.set(
       key,
-      new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }),
+      new TrialPanel({
+        ...this.deps,
+        ...trial,
+        documents: this.documents,
+        onEnd,
+      }),
     );
   }
 
@@ -197,7 +208,11 @@ class TrialPanel implements vscode.Disposable {
     if (!found) return;
     const tool = triedTool(found.server, found.tool);
     if (isDeepStrictEqual(tool, this.shown)) return;
-    this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
+    this.send({
+      kind: 'tool',
+      tool,
+      changed: this.shown !== undefined,
+    });
     this.shown = tool;
   }
 
@@ -222,7 +237,11 @@ class TrialPanel implements vscode.Disposable {
     this.send({ kind: 'started' });
     const begun = Date.now();
     const ended = (outcome: TrialOutcome): void =>
-      this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
+      this.send({
+        kind: 'ended',
+        outcome,
+        ms: Date.now() - begun,
+      });
     const { server, published } = this.deps;
     let result: CallToolResult | undefined;
     try {
@@ -231,17 +250,22 @@ class TrialPanel implements vscode.Disposable {
         tool: published,
         arguments: given,
         conversation: this.conversation,
-        agent: 'Try Tool',
+        policy: policies.tryTool,
         // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
         ...(this.shown && { consented: this.shown.original }),
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
-      this.last = result =
-        outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
+      const isAnswered = outcome.kind === 'result' && !outcome.unanswered;
+      result = isAnswered ? outcome.result : undefined;
+      this.last = result;
       ended(trialOutcome(outcome));
     } catch (error) {
-      ended({ kind: 'error', message: messageOf(error), detail: '' });
+      ended({
+        kind: 'error',
+        message: messageOf(error),
+        detail: '',
+      });
     } finally {
       this.call = undefined;
     }
@@ -305,7 +329,11 @@ function trialOutcome(outcome: ToolOutcome): TrialOutcome {
   if (outcome.kind === 'cancelled') return outcome;
   if (outcome.kind === 'error') {
     const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
-    return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
+    return {
+      kind: 'error',
+      message: `${outcome.message} (${outcome.code})`,
+      detail,
+    };
   }
   if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
   const [part] = outcome.result.content;
@@ -369,9 +397,9 @@ class AppPanel implements vscode.Disposable {
       },
     );
     this.panel.onDidDispose(() => this.dispose());
-    this.panel.webview.onDidReceiveMessage((said: Partial<Marked> | undefined) => {
+    this.panel.webview.onDidReceiveMessage((received: Partial<Marked> | undefined) => {
       // A message of a replaced page may arrive late.
-      if (said?.page === this.mark) this.bridge?.receive(said.message);
+      if (received?.page === this.mark) this.bridge?.receive(received.message);
     });
   }
 
@@ -428,13 +456,19 @@ class AppPanel implements vscode.Disposable {
       signal,
       instance,
     };
-    return (await this.slot.engine?.request(request)) ?? gone;
+    return (await this.slot.engine?.backend.request(request)) ?? gone;
   }
 
   private bridgeOf(app: OpenedApp): AppBridge {
     const { toolset, tool, conversation, arguments: given, result } = app;
     const { mark } = this;
-    const own = { toolset, conversation, fromApp: true, instance: 'held' } as const;
+    const own = {
+      toolset,
+      conversation,
+      policy: policies.app,
+      fromApp: true,
+      instance: 'held',
+    } as const;
     return new AppBridge({
       tool: { ...tool.tool },
       arguments: given,
@@ -442,8 +476,12 @@ class AppPanel implements vscode.Disposable {
       productVersion: version,
       theme: () => (darkThemes.includes(vscode.window.activeColorTheme.kind) ? 'dark' : 'light'),
       call: async (name, args, signal) =>
-        (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ??
-        gone,
+        (await this.slot.engine?.host.call({
+          ...own,
+          tool: name,
+          arguments: args,
+          signal,
+        })) ?? gone,
       read: (uri, signal) => this.request(app, uri, signal, 'held'),
       send: (message) =>
         void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),

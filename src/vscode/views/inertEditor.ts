@@ -3,7 +3,8 @@
  * editor's own elsewhere.
  */
 import * as vscode from 'vscode';
-import { inert, type Inert, type Markdown } from '../../core/base/inert.js';
+import type { CommandName } from '../../../build/commands.js';
+import { formatted, inert, type Inert, type Markdown } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 
 /** A text literal of our source, such as the label of a button. */
@@ -117,11 +118,11 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Registers commands of ours. Any extension can run them with any arguments. A failure becomes an
- * error message.
+ * Registers commands of the table. Any extension can run them with any arguments. A failure becomes
+ * an error message.
  */
 export function commands(
-  runs: Readonly<Record<string, (...given: unknown[]) => unknown>>,
+  runs: Readonly<Partial<Record<CommandName, (...given: unknown[]) => unknown>>>,
 ): vscode.Disposable {
   const registered = Object.entries(runs).map(([name, run]) =>
     vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: unknown[]) =>
@@ -193,6 +194,9 @@ export type InertStream = ReturnType<typeof inertStream>;
 
 export function inertStream(stream: vscode.ChatResponseStream) {
   return {
+    /** A tag: the words are our Markdown, and every value is made inert. */
+    write: (...text: Parameters<typeof formatted>): void =>
+      stream.markdown(formatted(...text).value),
     markdown: (text: Markdown | vscode.MarkdownString): void =>
       stream.markdown(text instanceof vscode.MarkdownString ? text : text.value),
     progress: ({ value }: Markdown): void => stream.progress(value),

@@ -47,19 +47,16 @@ export function previousLine(
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
 
-export function failureText({
-  reason,
-  fix,
-}: {
-  readonly reason: string;
-  readonly fix: string;
-}): Markdown {
-  return formatted`${unmarked(reason)}\n\n*${unmarked(fix)}*`;
+export function failureText(failure: { readonly reason: string; readonly fix: string }): Markdown {
+  return formatted`${unmarked(failure.reason)}\n\n*${unmarked(failure.fix)}*`;
 }
 
 export function toolCount(published: number, offered = published): string {
-  if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
-  return `${published} of ${offered} tools`;
+  return published === offered ? counted(offered, 'tool') : `${published} of ${offered} tools`;
+}
+
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }
 
 export function transportWord(transport: 'stdio' | 'streamable_http'): string {
@@ -156,13 +153,17 @@ export function rememberedPhrase(at: number, now: number): string {
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-function isBroken(server: ServerStatus): boolean {
-  if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
-  return server.previous !== undefined && server.approval.kind !== 'pending';
+function isBroken({ state, previous, approval }: ServerStatus): boolean {
+  if (['failed', 'invalid', 'signInNeeded'].includes(state.kind)) return true;
+  return previous !== undefined && approval.kind !== 'pending';
+}
+
+function isPending({ approval }: ServerStatus): boolean {
+  return approval.kind === 'pending';
 }
 
 /** A short form of the problem `too-many-tools`. */
-const crowdedLine =
+const tooManyLine =
   'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
 export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
@@ -170,52 +171,62 @@ export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 /** The text is for example `MCP 3/4`: three of four enabled servers serve and need no attention. */
 export function summary(snapshot: StatusSnapshot) {
   const wanted = snapshot.servers.filter(({ state }) => state.kind !== 'disabled');
-  const broken = wanted.filter(isBroken);
-  const crowded = isCrowded(snapshot);
-  const absences = snapshot.problems.filter(({ inEditor }) => inEditor !== undefined);
-  const lacks = new Map(wanted.map((server) => [server, shortfallsOf(server, absences)]));
-  const fileLines = snapshot.refused.map(({ file }) =>
-    refusedLine('The config file', file, snapshot),
-  );
-  if (isUnreadable(snapshot) && fileLines.length === 0)
-    fileLines.push('The config file has an error. No server runs.');
-  const serverLines = wanted.map((server) =>
-    present([
-      `${server.id}: ${stateWord(server.state)}`,
-      server.tools.length + server.offered > 0 && toolCount(server.tools.length, server.offered),
-      ...(lacks.get(server) ?? []),
-      server.previous && 'serves its previous definition',
-      server.approval.kind === 'pending' && server.state.kind !== 'pending' && 'waits for approval',
-    ]).join(', '),
-  );
-  const tools = snapshot.servers.flatMap((server) => server.tools);
-  const total = `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+  const rows = wanted.map((server) => summaryRow(server, snapshot));
+  const broken = wanted.filter(isBroken).length;
+  const pending = wanted.filter(isPending).length;
+  const served = wanted.filter((server) => serves(server) && !isBroken(server)).length;
+  const fileLines = fileLinesOf(snapshot);
+  const failures = broken + fileLines.length;
+  const text =
+    failures > 0 && broken === 0 ? 'MCP: file has errors' : `MCP ${served}/${wanted.length}`;
+  const isCrowded = hasTooManyTools(snapshot);
   const lines = present([
     ...fileLines,
-    tools.length > 0 && total,
-    crowded && crowdedLine,
-    ...serverLines,
+    toolsLine(snapshot),
+    isCrowded && tooManyLine,
+    ...rows.map(({ line }) => line),
   ]);
-  const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
-  const failures = broken.length + fileLines.length;
-  const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
-  const served = wanted.filter((server) => serves(server) && !broken.includes(server)).length;
-  const isOnlyFile = fileLines.length > 0 && broken.length === 0;
-  const text = isOnlyFile ? 'MCP: file has errors' : `MCP ${served}/${wanted.length}`;
-  const signs: readonly (readonly [boolean, Severity])[] = [
-    [failures > 0, 'error'],
-    [pending > 0, 'pending'],
-    [isShort, 'warning'],
-    [wanted.some(isStarting), 'busy'],
-  ];
+  const severity = (): Severity => {
+    if (failures > 0) return 'error';
+    if (pending > 0) return 'pending';
+    if (isCrowded || rows.some(({ isShort }) => isShort)) return 'warning';
+    return wanted.some(isStarting) ? 'busy' : 'ok';
+  };
   return {
     text: pending > 0 ? `${text}, ${pending} to approve` : text,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
-    severity: signs.find(([holds]) => holds)?.[1] ?? 'ok',
+    severity: severity(),
     broken: failures,
     pending,
     changed: wanted.filter((server) => heldChanges(server) > 0).length,
   };
+}
+
+function fileLinesOf(snapshot: StatusSnapshot): string[] {
+  const lines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
+  return lines.length === 0 && isUnreadable(snapshot)
+    ? ['The config file has an error. No server runs.']
+    : lines;
+}
+
+function toolsLine({ servers }: StatusSnapshot): string | undefined {
+  const tools = servers.flatMap((server) => server.tools);
+  if (tools.length === 0) return undefined;
+  return `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+}
+
+function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
+  const { id, state, tools, offered, previous } = server;
+  const absences = problems.filter(({ inEditor }) => inEditor !== undefined);
+  const lacks = shortfallsOf(server, absences);
+  const facts = [
+    `${id}: ${stateWord(state)}`,
+    tools.length + offered > 0 && toolCount(tools.length, offered),
+    ...lacks,
+    previous && 'serves its previous definition',
+    isPending(server) && state.kind !== 'pending' && 'waits for approval',
+  ];
+  return { line: present(facts).join(', '), isShort: lacks.length > 0 };
 }
 
 /** Says which servers of a refused file run (C4). @param name the file as a person sees it */
@@ -229,7 +240,7 @@ function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
-function isCrowded({ problems }: StatusSnapshot): boolean {
+function hasTooManyTools({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
 
@@ -260,8 +271,7 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
 export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
   const parts = present([
-    broken > 0 &&
-      (broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`),
+    broken > 0 && `${counted(broken, 'problem')} with MCP servers`,
     pending > 0 &&
       (pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`),
     changed > 0 &&
@@ -288,7 +298,7 @@ export function sidebarMessage(
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
     return inert`Every server is disabled. To enable one, choose “Enable Server” in its menu.`;
   }
-  return inert`${isCrowded(snapshot) ? crowdedLine : ''}`;
+  return inert`${hasTooManyTools(snapshot) ? tooManyLine : ''}`;
 }
 
 /** True if the sidebar has no rows because of an error of a file. A welcome depends on it. */

@@ -5,10 +5,13 @@ import { fileLabel } from './places.js';
 import { stateWord } from './serverStates.js';
 
 export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
-  const options = { placeHolder: inert`Choose an MCP server` };
-  const chosen = await choose(servers, options, ({ id, state, source }) => ({
-    label: inert`${id}`,
-    description: inert`${stateWord(state)} · ${fileLabel(source)}`,
-  }));
+  const chosen = await choose(
+    servers,
+    { placeHolder: inert`Choose an MCP server` },
+    ({ id, state, source }) => ({
+      label: inert`${id}`,
+      description: inert`${stateWord(state)} · ${fileLabel(source)}`,
+    }),
+  );
   return chosen?.id;
 }

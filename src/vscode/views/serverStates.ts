@@ -29,14 +29,42 @@ const all: readonly Action[] = ['startable', ...live];
 
 export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   disabled: { icon: { id: 'circle-slash', color: 'disabledForeground' }, actions: [] },
-  invalid: { word: 'entry with errors', icon: errorIcon, actions: [] },
-  pending: { word: 'waits for approval', icon: pendingIcon, actions: [] },
-  signInNeeded: { word: 'needs sign-in', icon: { id: 'key', color: warned }, actions: [] },
-  starting: { icon: { id: 'loading~spin' }, still: 'sync', actions: ['stoppable'] },
-  running: { icon: { id: 'pass-filled', color: passed }, still: 'pass', actions: live },
-  remembered: { word: 'not started', icon: { id: 'history', color: passed }, actions: all },
+  invalid: {
+    word: 'entry with errors',
+    icon: errorIcon,
+    actions: [],
+  },
+  pending: {
+    word: 'waits for approval',
+    icon: pendingIcon,
+    actions: [],
+  },
+  signInNeeded: {
+    word: 'needs sign-in',
+    icon: { id: 'key', color: warned },
+    actions: [],
+  },
+  starting: {
+    icon: { id: 'loading~spin' },
+    still: 'sync',
+    actions: ['stoppable'],
+  },
+  running: {
+    icon: { id: 'pass-filled', color: passed },
+    still: 'pass',
+    actions: live,
+  },
+  remembered: {
+    word: 'not started',
+    icon: { id: 'history', color: passed },
+    actions: all,
+  },
   idle: { icon: { id: 'pass', color: passed }, actions: all },
-  reconnecting: { icon: { id: 'sync~spin', color: warned }, still: 'sync', actions: live },
+  reconnecting: {
+    icon: { id: 'sync~spin', color: warned },
+    still: 'sync',
+    actions: live,
+  },
   failed: { icon: errorIcon, actions: ['startable'] },
   stopped: {
     icon: { id: 'circle-large-outline', color: 'disabledForeground' },

@@ -115,7 +115,7 @@ export class Run {
     for (const name of [
       'src',
       'esbuild.mjs',
-      'native.mjs',
+      'build',
       'package.json',
       'package-lock.json',
       'tsconfig.json',

@@ -6,7 +6,7 @@ import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { noClient, type ClientKind } from '../../../src/core/protocol/client.js';
+import { noClient } from '../../../src/core/protocol/client.js';
 import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
@@ -17,6 +17,7 @@ import { CallFile } from '../../../src/core/files/callFile.js';
 import type * as offerFilesModule from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 /** Same as `systemClock`, which the build does not export. */
 const clock: Clock = {
@@ -34,7 +35,7 @@ interface Product {
   readonly guardian: string;
 }
 
-let engine: engineModule.Engine | undefined;
+let engine: engineModule.WindowEngine | undefined;
 let record: CallFile | undefined;
 
 interface Start {
@@ -51,33 +52,38 @@ interface Start {
 }
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
-async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
+async function create({ product, kept, conversations }: Start): Promise<engineModule.WindowEngine> {
   const load = createRequire(__filename);
   // As part of the product, it shares with the engine what it has found out about the tools.
   const reading =
     kept === undefined
       ? undefined
       : (load(product.offerFiles) as typeof offerFilesModule).OfferFiles.open(kept, fail);
-  const { createEngine } = load(product.engine) as typeof engineModule;
+  const { WindowEngine } = load(product.engine) as typeof engineModule;
   const offers = await reading;
-  return createEngine({
-    ...(offers && { kept: offers }),
-    ...(conversations && {
-      conversations: hadConversations(conversations),
-    }),
-    clock,
-    log: { write: () => {} },
-    serverLog: () => ({ write: () => {} }),
-    env: process.env,
-    version: '0.0.0',
-    guardianScript: product.guardian,
-    filteredTools: () => 'information',
-    trace: () => false,
-    maxInstances: () => 128,
-    recordsCalls: () => record !== undefined,
-    readSources: () => Promise.resolve(),
+  return new WindowEngine({
+    surroundings: {
+      clock,
+      log: { write: () => {} },
+      serverLog: () => ({ write: () => {} }),
+      env: process.env,
+      version: '0.0.0',
+      guardianScript: product.guardian,
+    },
+    settings: {
+      filteredTools: () => 'information',
+      trace: () => false,
+      maxInstances: () => 128,
+      recordsCalls: () => record !== undefined,
+    },
+    stores: {
+      ...(offers && { kept: offers }),
+      ...(conversations && { conversations: hadConversations(conversations) }),
+    },
     editor: { expected: () => noClient, note: () => {} },
-    others: { folder: undefined, home: homedir(), blocked: () => undefined },
+    folder: undefined,
+    home: homedir(),
+    onFailure: { config: fail, record: fail },
     // The secret storage of the only window of its folder.
     address: { workspace: process.cwd(), secrets: new Secrets() },
     results: {
@@ -92,7 +98,7 @@ function fail(error: unknown): void {
   throw error;
 }
 
-function running(): engineModule.Engine {
+function running(): engineModule.WindowEngine {
   if (!engine) throw new Error('The engine is not started.');
   return engine;
 }
@@ -180,10 +186,17 @@ serve({
     conversation: string;
   }) {
     const { signal } = new AbortController();
-    return running().host.call({ toolset, tool, arguments: {}, conversation, signal });
+    return running().host.call({
+      policy: policies.agent,
+      toolset,
+      tool,
+      arguments: {},
+      conversation,
+      signal,
+    });
   },
 
-  async endpoint({ id, kind }: { id: string; kind: ClientKind }): Promise<GatewayEndpoint> {
+  async endpoint({ id, kind }: { id: string; kind: 'editor' | 'agent' }): Promise<GatewayEndpoint> {
     const { editorEndpoint } = running();
     if (!editorEndpoint.gateway)
       await nextEvent(editorEndpoint.onDidChange, () => editorEndpoint.gateway !== undefined);
@@ -213,6 +226,7 @@ serve({
   }) {
     const begun = performance.now();
     const outcome = await running().host.call({
+      policy: policies.agent,
       toolset,
       tool,
       arguments: {},

@@ -4,7 +4,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
+import { createConnector } from '../../../src/core/connector/createConnector.js';
 import { serve } from '../harness/served.js';
 import { literal } from '../../../src/core/config/model.js';
 

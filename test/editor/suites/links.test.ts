@@ -1,9 +1,9 @@
 /**
  * A repository whose config file is a link that leads out of it (S1c). The extension never writes
- * there: no command, no quick fix and no import.
+ * there: no command, no quick fix and no import. `integration/files/links.test.ts` has the other
+ * kinds of links and special files, because every writer uses the same function.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import {
   lstatSync,
   mkdirSync,
@@ -39,14 +39,12 @@ describe('links that lead out of the folder', () => {
 
   const layouts: readonly (readonly [string, (to: string) => void])[] = [
     ['`.minds` is a link', (to) => symlinkSync(to, minds())],
-    [
-      'the file in it is a link',
-      (to) => {
-        mkdirSync(minds());
-        symlinkSync(join(to, 'mcp.yaml'), configFile());
-      },
-    ],
+    ['the file in it is a link', linkFile],
   ];
+  function linkFile(to: string): void {
+    mkdirSync(minds());
+    symlinkSync(join(to, 'mcp.yaml'), configFile());
+  }
 
   const put = async (content: string | undefined, link: (to: string) => void): Promise<void> => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
@@ -91,64 +89,62 @@ describe('links that lead out of the folder', () => {
     rmSync(outside, { recursive: true });
   });
 
-  for (const [layout, link] of layouts) {
-    describe(layout, () => {
-      beforeEach(() => put(text, link));
+  describe('the config file is a link', () => {
+    beforeEach(() => put(text, linkFile));
 
-      afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
+    afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
 
-      it('No quick fix edits through a link, not even the fix for all', async () => {
-        const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
-        // The editor cancels requests about a document that changes, also when it reads the file
-        // again.
-        await until(
-          () => document.getText(),
-          (shown) => shown === text,
-          'the text in the editor',
-        );
-        await until(
-          problems,
-          (found) => found.some(({ code }) => code === 'unknown-key'),
-          'the problem',
-        );
-        const diagnostic = vscode.languages
-          .getDiagnostics(vscode.Uri.file(configFile()))
-          .find(({ range }) => range.start.line === 6);
-        assert.ok(diagnostic);
-        const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-          'vscode.executeCodeActionProvider',
-          vscode.Uri.file(configFile()),
-          diagnostic.range,
-        );
-        assert.deepEqual(
-          actions.filter(({ edit }) => edit !== undefined).map(({ title }) => title),
-          [],
-        );
-      });
-
-      it('A server behind a link cannot be disabled', async () => {
-        await until(
-          problems,
-          (found) => found.some(({ code }) => code === 'unknown-key'),
-          'the servers',
-        );
-        await vscode.commands.executeCommand('mcpToolsets.disable', 'b');
-        await untilRefused();
-      });
-
-      it('“Add Server” writes nothing through a link', async () => {
-        await addServer();
-        await press('Enter', '.quick-input-title:has-text("(4/4)")');
-        await untilRefused();
-      });
-
-      it('An import writes nothing through a link', async () => {
-        void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
-        await press('Enter', '.quick-input-list-row:has-text("For everyone")');
-        await untilRefused('Import');
-      });
+    it('No quick fix edits through a link, not even the fix for all', async () => {
+      const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+      // The editor cancels requests about a document that changes, also when it reads the file
+      // again.
+      await until(
+        () => document.getText(),
+        (shown) => shown === text,
+        'the text in the editor',
+      );
+      await until(
+        problems,
+        (found) => found.some(({ code }) => code === 'unknown-key'),
+        'the problem',
+      );
+      const diagnostic = vscode.languages
+        .getDiagnostics(vscode.Uri.file(configFile()))
+        .find(({ range }) => range.start.line === 6);
+      assert.ok(diagnostic);
+      const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+        'vscode.executeCodeActionProvider',
+        vscode.Uri.file(configFile()),
+        diagnostic.range,
+      );
+      assert.deepEqual(
+        actions.filter(({ edit }) => edit !== undefined).map(({ title }) => title),
+        [],
+      );
     });
-  }
+
+    it('A server behind a link cannot be disabled', async () => {
+      await until(
+        problems,
+        (found) => found.some(({ code }) => code === 'unknown-key'),
+        'the servers',
+      );
+      await vscode.commands.executeCommand('mcpToolsets.disable', 'b');
+      await untilRefused();
+    });
+
+    it('“Add Server” writes nothing through a link', async () => {
+      await addServer();
+      await press('Enter', '.quick-input-title:has-text("(4/4)")');
+      await untilRefused();
+    });
+
+    it('An import writes nothing through a link', async () => {
+      void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
+      await press('Enter', '.quick-input-list-row:has-text("For everyone")');
+      await untilRefused('Import');
+    });
+  });
 
   /** The codes of the problems of the config file, without reading the file. */
   const codes = (): string[] =>
@@ -165,69 +161,60 @@ describe('links that lead out of the folder', () => {
     await press('Enter', '.quick-input-title:has-text("(3/4)")');
   };
 
-  for (const [what, target, make] of [
-    ['a device without an end', () => '/dev/zero', () => {}],
-    [
-      'a pipe that nobody writes to',
-      (to: string) => join(to, 'pipe'),
-      (at: string) => execFileSync('mkfifo', [at]),
-    ],
-  ] as const) {
-    describe(`${what} instead of a file`, () => {
-      beforeEach(() =>
-        put(undefined, (to) => {
-          mkdirSync(minds());
-          make(target(to));
-          symlinkSync(target(to), configFile());
-        }),
-      );
-
-      afterEach(() => rmSync(join(folder(), '.github'), { recursive: true, force: true }));
-
-      it('A special file in place of the config file is a problem, and the extension neither opens nor writes it', async () => {
-        await until(codes, (found) => found.includes('file-unreadable'), 'the problem');
-        await addServer();
-        await untilRefused();
-        for (const command of ['createConfig', 'openConfig']) {
-          void vscode.commands.executeCommand(`mcpToolsets.${command}`);
-          await untilRefused();
-        }
-        void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
-        await press('Enter', '.quick-input-list-row:has-text("For everyone")');
-        await untilRefused();
-        assert.ok(lstatSync(configFile()).isSymbolicLink());
-      });
-
-      it("A special file is not read in place of a member's agent", async () => {
-        rmSync(minds(), { recursive: true });
+  describe('a device without an end instead of a file', () => {
+    const device = '/dev/zero';
+    beforeEach(() =>
+      put(undefined, () => {
         mkdirSync(minds());
-        writeFileSync(configFile(), text);
-        const agents = join(folder(), '.github', 'agents');
-        mkdirSync(agents, { recursive: true });
-        symlinkSync(target(outside), join(agents, 'ada.agent.md'));
-        writeFileSync(join(minds(), 'team.yaml'), team);
-        await vscode.commands.executeCommand('mcpToolsets.reload');
-        await until(
-          problems,
-          (found) => found.some(({ code }) => code === 'unknown-key'),
-          'the servers',
-        );
-        await until(
-          async () => {
-            await vscode.commands.executeCommand('mcpToolsets.writeAgents');
-            await vscode.commands.executeCommand('notifications.showList');
-            return page.texts('.notifications-center .notification-list-item');
-          },
-          (texts) =>
-            texts.some((one) =>
-              /ada\.agent\.md cannot be read \(it is not a regular file\)/.test(one),
-            ),
-          'the refusal',
-        );
-        await vscode.commands.executeCommand('notifications.clearAll');
-      });
+        symlinkSync(device, configFile());
+      }),
+    );
+
+    afterEach(() => rmSync(join(folder(), '.github'), { recursive: true, force: true }));
+
+    it('A special file in place of the config file is a problem, and the extension neither opens nor writes it', async () => {
+      await until(codes, (found) => found.includes('file-unreadable'), 'the problem');
+      await addServer();
+      await untilRefused();
+      for (const command of ['createConfig', 'openConfig']) {
+        void vscode.commands.executeCommand(`mcpToolsets.${command}`);
+        await untilRefused();
+      }
+      void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
+      await press('Enter', '.quick-input-list-row:has-text("For everyone")');
+      await untilRefused();
+      assert.ok(lstatSync(configFile()).isSymbolicLink());
     });
-  }
+
+    it("A special file is not read in place of a member's agent", async () => {
+      rmSync(minds(), { recursive: true });
+      mkdirSync(minds());
+      writeFileSync(configFile(), text);
+      const agents = join(folder(), '.github', 'agents');
+      mkdirSync(agents, { recursive: true });
+      symlinkSync(device, join(agents, 'ada.agent.md'));
+      writeFileSync(join(minds(), 'team.yaml'), team);
+      await vscode.commands.executeCommand('mcpToolsets.reload');
+      await until(
+        problems,
+        (found) => found.some(({ code }) => code === 'unknown-key'),
+        'the servers',
+      );
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+          await vscode.commands.executeCommand('notifications.showList');
+          return page.texts('.notifications-center .notification-list-item');
+        },
+        (texts) =>
+          texts.some((one) =>
+            /ada\.agent\.md cannot be read \(it is not a regular file\)/.test(one),
+          ),
+        'the refusal',
+      );
+      await vscode.commands.executeCommand('notifications.clearAll');
+    });
+  });
 
   for (const [layout, link] of layouts) {
     it(`A file is not created if ${layout} and has no target`, async () => {

@@ -278,21 +278,6 @@ describe('@minds', () => {
     await untilProblems([]);
   });
 
-  it('@minds gives up after three retries, says so, and goes on when asked (D4)', async () => {
-    await failNext(...Array.from({ length: 4 }, () => ({ message: 'read ECONNRESET' })));
-    const { error, record } = await askMinds(
-      calls({ tool: 'my_echo', input: { text: 'after all' } }),
-    );
-    assert.match(
-      error ?? '',
-      /The provider "scripted" of Scripted did not answer, after 4 attempts: .*ECONNRESET/,
-    );
-    assert.equal(record?.end, 'stopped');
-    assert.equal((await modelRequests()).length, 4);
-    await page.screenshot('gave-up');
-    assert.match((await askMinds('/continue')).text, /RESULT my_echo: after all/);
-  });
-
   it('The Problems view lists the known refusals of a provider, and @minds sends the request all the same (D3)', async () => {
     const config = await readConfig();
     await writeConfig(config.replace("prefix: 'my_'", "prefix: '1_'"));

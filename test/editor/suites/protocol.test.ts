@@ -143,7 +143,10 @@ describe('features besides tools (G4)', () => {
   });
 });
 
-/** Neither the editor's client nor this server knows the era of the other. */
+/**
+ * Neither the editor's client nor this server knows the era of the other.
+ * `integration/core/eraMatrix.test.ts` has the deaths and restarts of such servers.
+ */
 describe('a server of 2026-07-28 only (X8)', () => {
   withAgent();
 
@@ -193,35 +196,5 @@ describe('a server of 2026-07-28 only (X8)', () => {
       'the new tool to be offered',
     );
     assert.match(text, /RESULT mcp_modern_extra: .*extra/);
-  });
-
-  it('A modern server dies, and the next call has a fresh instance and a notice', async () => {
-    await newChat();
-    const pid = await pidOf();
-    process.kill(pid, 'SIGKILL');
-    await until(servers, (running) => running.every((each) => each.pid !== pid), 'its end');
-    const { text } = await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'again' } }));
-    assert.match(text, /again[^]*is gone/);
-    assert.notEqual(await pidOf(), pid);
-  });
-
-  it('The person restarts a modern server, and the old instance ends', async () => {
-    const of = (running: readonly { command: string; pid: number }[]): number[] =>
-      running.filter(({ command }) => command.includes('modern.mjs')).map(({ pid }) => pid);
-    const before = of(await servers());
-    await vscode.commands.executeCommand('mcpToolsets.restart', 'modern');
-    await until(
-      servers,
-      (running) => of(running).every((pid) => !before.includes(pid)),
-      'only new processes',
-    );
-    assert.match(
-      (await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'new' } }))).text,
-      /: .*new/,
-    );
-    assert.equal(
-      (await servers()).some(({ pid }) => before.includes(pid)),
-      false,
-    );
   });
 });

@@ -11,7 +11,7 @@ import { patientClock } from '../../support/core/within.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { textsOf } from '../../../src/core/config/launchValues.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
+import { createConnector } from '../../../src/core/connector/createConnector.js';
 import { Guardian } from '../../../src/core/processes/guardian.js';
 import { markVariable } from '../../../src/core/processes/livingTree.js';
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
 import type { Fields, ServerClient } from '../../../src/core/protocol/client.js';
 import type { Launch } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
@@ -19,7 +20,7 @@ const able: Fields = {
 };
 
 function clientWith(ask: Ask, own: Partial<ServerClient> = {}): ServerClient {
-  return { session: {}, capabilities: able, logLevel: undefined, ask, tell: () => {}, ...own };
+  return fakeClient({ capabilities: able, ask, ...own });
 }
 
 /** Fills the only field of a form with the message of the form. */

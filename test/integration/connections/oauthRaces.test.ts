@@ -129,7 +129,7 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
       const [text] = [...secrets.values.values()];
       let answer: (text: string | undefined) => void = () => {};
       secrets.get = () => new Promise((resolve) => (answer = resolve));
-      const reread = access.reread();
+      const reread = access.kept.reread();
       await new Promise(setImmediate);
       const signedOut = oauth.signOut(http(server.url));
       answer(text);
@@ -197,7 +197,7 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
         key,
         text.replaceAll('"read"', '"read write"').replaceAll('access-', 'access-of-another-'),
       );
-      await access.reread();
+      await access.kept.reread();
       assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
       assert.deepEqual(await lacks(', scope="write"'), { kind: 'renewed' }, 'by the token before');
     });

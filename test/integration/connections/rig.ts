@@ -27,7 +27,10 @@ import type {
   Connector,
 } from '../../../src/core/connections/connection.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
-import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
+import {
+  createConnector,
+  type ConnectorDeps,
+} from '../../../src/core/connector/createConnector.js';
 import { fixturePath } from '../../support/core/bundles.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell as behindShell } from '../../support/shells.js';

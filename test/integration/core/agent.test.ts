@@ -25,7 +25,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(editor.serverName, 'everything');
     assert.deepEqual(await editor.toolNames(), ['echo', 'get-sum']);
     assert.equal(await editor.text('echo', { message: 'hi' }), 'Echo: hi');
-    const plain = await Agent.connect(stage, 'everything', 'plain');
+    const plain = await Agent.connect(stage, 'everything', 'agent');
     assert.equal(plain.serverName, 'everything');
     assert.deepEqual(await plain.toolNames(), [
       'everything_echo',
@@ -52,7 +52,7 @@ describe('core: an agent at the gateway', () => {
     );
     assert.deepEqual(structured?.annotations, { readOnlyHint: true, title: 'Weather' });
     assert.match(agent.instructions ?? '', /Be brief\./);
-    const plain = await Agent.connect(stage, 'a', 'plain');
+    const plain = await Agent.connect(stage, 'a', 'agent');
     assert.deepEqual(
       (await plain.tools()).find(({ name }) => name === 'structured')?.outputSchema,
       {
@@ -94,8 +94,8 @@ describe('core: an agent at the gateway', () => {
 
   it('Without a conversation id, each MCP session is a conversation', async () => {
     await stage.edit({ a: rawWith(['count']) });
-    const one = await Agent.connect(stage, 'a', 'plain');
-    const two = await Agent.connect(stage, 'a', 'plain');
+    const one = await Agent.connect(stage, 'a', 'agent');
+    const two = await Agent.connect(stage, 'a', 'agent');
     assert.equal(await one.text('count'), '1');
     assert.equal(await one.text('count'), '2');
     assert.equal(await two.text('count'), '1');

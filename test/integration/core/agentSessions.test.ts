@@ -42,7 +42,7 @@ describe('core: sessions of other agents', () => {
     const gateway = createGateway({ backend, clock, log }, { version: '0' });
     await gateway.start();
     stage.onDispose(() => gateway.dispose());
-    const { url, headers } = gateway.endpoint('a', 'plain');
+    const { url, headers } = gateway.endpoint('a', 'agent');
     const program = path.resolve(__dirname, '../../support/core/listeningClient.mjs');
     const client = spawn(process.execPath, [program, url, headers['Authorization'] ?? ''], {
       stdio: 'pipe',

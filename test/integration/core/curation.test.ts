@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('core: filters and names', () => {
   let stage: Stage;
@@ -71,7 +72,7 @@ describe('core: filters and names', () => {
       [...named.map((name) => `a/${name}`), 'b/echo'].sort(),
     );
     const forEditor = (): string[] | undefined =>
-      stage.core.backend.toolset('a', 'editor')?.tools.map(({ name }) => name);
+      stage.core.backend.toolset('a', policies.editor)?.tools.map(({ name }) => name);
     assert.deepEqual(
       forEditor()?.sort(),
       ['first', 'keywords', 'last', 'nulls'],
@@ -108,7 +109,7 @@ describe('core: filters and names', () => {
       arguments: {},
       conversation: 'd',
       signal,
-      clientKind: 'editor',
+      policy: policies.editor,
     } as const;
     const refused = await stage.host.call({ ...asEditor, tool: 'array_without_items' });
     assert.equal(refused.kind, 'error', 'what the editor is not shown it cannot call');

@@ -13,7 +13,7 @@ const shared = { 'truely-stateless': true };
 const version = '2026-07-28';
 
 async function connect(stage: Stage, toolset: string): Promise<Client> {
-  const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
+  const { url, headers } = (await stage.gateway()).endpoint(toolset, 'agent');
   const client = new Client(
     { name: 'modern', version: '1' },
     { versionNegotiation: { mode: 'auto' } },
@@ -37,7 +37,7 @@ async function post(
   headers: Record<string, string>,
   body: object,
 ): Promise<Reply> {
-  const { url, headers: own } = (await stage.gateway()).endpoint(toolset, 'plain');
+  const { url, headers: own } = (await stage.gateway()).endpoint(toolset, 'agent');
   return await new Promise((resolve, reject) => {
     const all = {
       'content-type': 'application/json',

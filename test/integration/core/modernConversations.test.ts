@@ -20,7 +20,7 @@ describe('modern conversations (G3)', function () {
 
   it('a client of both eras takes sessions, and each has its own instance', async () => {
     await stage.edit({ s: rawWith(['count', 'pid']) });
-    const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
+    const { url, headers } = (await stage.gateway()).endpoint('s', 'agent');
     const connect = async (): Promise<Client> => {
       const client = new Client(
         { name: 'both', version: '1' },

@@ -60,7 +60,7 @@ describe('questions to clients of the modern era (G4)', function () {
   afterEach(endStages);
 
   const everySdkClient = async (toolset: string): Promise<Client> => {
-    const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
+    const { url, headers } = (await stage.gateway()).endpoint(toolset, 'agent');
     const sdk = new Client(
       { name: 'sdk', version: '1' },
       { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: able },

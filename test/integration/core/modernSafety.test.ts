@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
-import type { CallAnswer } from '../../../src/core/host/permission.js';
+import type { CallAnswer } from '../../../src/core/calling/permission.js';
 import { fixture } from '../../support/core/configText.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';

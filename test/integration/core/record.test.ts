@@ -87,7 +87,7 @@ describe('core: the record of calls', () => {
   it('What went in and out is kept as the agent, the server and the client saw it', async () => {
     const override = { echo: { arguments: { extra: { fixed: 'set by the file' } } } };
     await stage.edit({ a: rawWith(['echo', 'slow'], { tools: { override } }) });
-    const agent = await Agent.connect(stage, 'a', 'plain');
+    const agent = await Agent.connect(stage, 'a', 'agent');
     await agent.result('echo', { text: 'from the agent' });
     const content = contentOf(calls()[0]);
     assert.deepEqual(content?.given, { text: 'from the agent' });

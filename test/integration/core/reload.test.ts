@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { adminId } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { configText, fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';

@@ -242,7 +242,7 @@ describe('core: secrets', () => {
   it('The token of the gateway stays hidden', async () => {
     await stage.edit({ a: fixture('raw') });
     const gateway = await stage.gateway();
-    const { url, headers } = gateway.endpoint('a', 'plain');
+    const { url, headers } = gateway.endpoint('a', 'agent');
     await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },

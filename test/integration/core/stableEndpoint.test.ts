@@ -78,12 +78,12 @@ describe('stable endpoint (G6)', () => {
     assert.ok(state.kind === 'listening');
     const { endpoint: second, clock, secrets } = open(state.port);
     assert.deepEqual(await reaches(second, 'portTaken'), { kind: 'portTaken', port: state.port });
-    assert.equal(second.gateway?.endpoint('a', 'plain').url, undefined);
+    assert.equal(second.gateway?.endpoint('a', 'agent').url, undefined);
     await first.dispose();
     clock.advance(3_000);
     await reaches(second, 'listening');
     assert.equal(
-      second.gateway?.endpoint('a', 'plain').url,
+      second.gateway?.endpoint('a', 'agent').url,
       `http://127.0.0.1:${state.port}/mcp/a`,
     );
     assert.deepEqual(new Set(secrets), new Set([readFileSync(file, 'utf8').trim()]));

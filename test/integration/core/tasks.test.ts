@@ -239,7 +239,7 @@ describe('tasks (X8f)', function () {
     }
     let now = Promise.resolve(first);
     const find = async (): Promise<{ url: string; token: string }> => {
-      const { url, headers } = (await now).endpoint('s', 'plain');
+      const { url, headers } = (await now).endpoint('s', 'agent');
       return { url, token: headers['Authorization']?.replace('Bearer ', '') ?? '' };
     };
     const pipe = new Pipe((input, output, signal) =>

@@ -26,7 +26,7 @@ class OldClient {
   ) {}
 
   static async open(stage: Stage, toolset: string, version: string): Promise<OldClient> {
-    const raw = new RawClient((await stage.gateway()).endpoint(toolset, 'plain'));
+    const raw = new RawClient((await stage.gateway()).endpoint(toolset, 'agent'));
     stage.onDispose(async () => {
       await raw.send('DELETE');
       raw.close();

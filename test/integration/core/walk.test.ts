@@ -19,7 +19,7 @@ describe('the walk of a tool call (src/README.md)', () => {
   it(`A tool call runs from ${ends.join(' to ')}`, async () => {
     const stage = await startStage();
     await stage.edit({ a: rawWith(['echo']) });
-    const agent = await Agent.connect(stage, 'a', 'plain');
+    const agent = await Agent.connect(stage, 'a', 'agent');
     const call = async (): Promise<string> => textOf(await agent.result('echo', { text: 'x' }));
     await call();
     const session = new Session();

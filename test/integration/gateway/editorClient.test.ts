@@ -50,7 +50,7 @@ describe('gateway: a client like the editor', () => {
       listed: 1,
       callsInFlight: 0,
     });
-    assert.equal(rig.gateway.activityOf('play', 'plain').sessions, 0);
+    assert.equal(rig.gateway.activityOf('play', 'agent').sessions, 0);
   });
 
   it('the gateway reports at once that the editor has connected and listed', async () => {
@@ -114,7 +114,10 @@ describe('gateway: a client like the editor', () => {
     it('a call is answered on its stream', async () => {
       const stream = client.call({ name: 'click', arguments: { x: 1 } }, 'c1');
       const { call, answer } = await rig.backend.nextCall();
-      assert.deepEqual([call.tool, call.arguments, call.clientKind], ['click', { x: 1 }, 'editor']);
+      assert.deepEqual(
+        [call.tool, call.arguments, call.policy.road],
+        ['click', { x: 1 }, 'editor'],
+      );
       answer(textOutcome('clicked'));
       assert.deepEqual(await stream.message(), {
         jsonrpc: '2.0',

@@ -34,7 +34,7 @@ describe('gateway: REST', () => {
       { version: '1', stable },
     );
     await gateway.start();
-    client = new RawClient(gateway.endpoint('a', 'plain'));
+    client = new RawClient(gateway.endpoint('a', 'agent'));
   });
 
   afterEach(async () => {
@@ -114,7 +114,7 @@ describe('gateway: REST', () => {
   it('a gateway without REST answers 404 at its paths', async () => {
     const other = createGateway({ backend: new FakeBackend(), clock, log }, { version: '1' });
     await other.start();
-    const { headers } = other.endpoint('a', 'plain');
+    const { headers } = other.endpoint('a', 'agent');
     const { status, body } = await client.send(
       'GET',
       undefined,

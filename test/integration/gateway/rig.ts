@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
 import {
   createGateway,
   type Gateway,
@@ -23,7 +22,7 @@ export interface Rig {
   readonly clock: FakeClock;
   readonly log: MemoryLog;
   readonly gateway: Gateway;
-  client(toolset?: string, clientKind?: ClientKind): RawClient;
+  client(toolset?: string, clientKind?: 'editor' | 'agent'): RawClient;
   /** Resolves when the gateway has seen one of its open sockets close. */
   socketClosed(): Promise<void>;
   dispose(): Promise<void>;

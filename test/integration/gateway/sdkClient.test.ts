@@ -3,7 +3,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { untilAborted } from '../../../src/core/base/events.js';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { textOutcome, tool } from '../../unit/gateway/fakes.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -23,7 +22,7 @@ describe("gateway: the SDK's client", () => {
 
   async function connect(
     toolset = 'play',
-    clientKind: ClientKind = 'plain',
+    clientKind: 'editor' | 'agent' = 'agent',
   ): Promise<(typeof open)[number]> {
     const { url, headers } = rig.gateway.endpoint(toolset, clientKind);
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });

@@ -23,7 +23,7 @@ describe('gateway: safety (G2)', () => {
     rig.backend.set('play', ['click']);
     rig.backend.set('other', ['click']);
     editor = rig.client('play', 'editor');
-    plain = rig.client('play', 'plain');
+    plain = rig.client('play', 'agent');
   });
 
   afterEach(() => rig.dispose());
@@ -69,7 +69,7 @@ describe('gateway: safety (G2)', () => {
     ['another scheme', 'Basic QTpC'],
   ] as const) {
     it(`a request with ${name} gets a bare 404, on any path and with any method`, async () => {
-      for (const client of [editor, plain, rig.client('nobody'), rig.client('nobody', 'plain')]) {
+      for (const client of [editor, plain, rig.client('nobody'), rig.client('nobody', 'agent')]) {
         for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'OPTIONS']) {
           const body = method === 'POST' ? JSON.stringify(initialize) : undefined;
           const answer = await client.send(method, body, { Authorization: authorization });

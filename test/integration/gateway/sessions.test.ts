@@ -39,7 +39,7 @@ describe('gateway: sessions of other agents', () => {
     let begun = (): void => {};
     rig.backend.configured.add('late');
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
-    const client = rig.client('late', 'plain');
+    const client = rig.client('late', 'agent');
     let isAnswered = false;
     const answer = client.post(initialize()).finally(() => (isAnswered = true));
     while (rig.backend.awaited < 1) await turn();
@@ -56,7 +56,7 @@ describe('gateway: sessions of other agents', () => {
   it('initialize waits no longer than clients do, and list_changed reports the tools', async () => {
     rig.backend.configured.add('late');
     rig.backend.starting = new Promise(() => {});
-    const client = rig.client('late', 'plain');
+    const client = rig.client('late', 'agent');
     const answer = client.post(initialize());
     while (rig.backend.awaited < 1) await turn();
     rig.clock.advance(8_000);
@@ -76,39 +76,39 @@ describe('gateway: sessions of other agents', () => {
     let begun = (): void => {};
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
     rig.backend.set(everyToolset, []);
-    const first = rig.client(everyToolset, 'plain').post(initialize());
+    const first = rig.client(everyToolset, 'agent').post(initialize());
     while (rig.backend.awaited < 1) await turn();
     rig.clock.advance(8_000);
     assert.equal((await first).status, 200);
     assert.equal(
-      (await rig.client(everyToolset, 'plain').post(initialize())).status,
+      (await rig.client(everyToolset, 'agent').post(initialize())).status,
       200,
       'at once',
     );
     begun();
     await turn();
     const { awaited } = rig.backend;
-    assert.equal((await rig.client(everyToolset, 'plain').post(initialize())).status, 200);
+    assert.equal((await rig.client(everyToolset, 'agent').post(initialize())).status, 200);
     assert.equal(rig.backend.awaited, awaited + 1, 'it waits for the next starts');
   });
 
   it('a toolset outside the config file gets 404', async () => {
-    assert.equal((await rig.client('nobody', 'plain').post(initialize())).status, 404);
+    assert.equal((await rig.client('nobody', 'agent').post(initialize())).status, 404);
   });
 
   it('a session continues after a restart under its id, with its capabilities and without its state', async () => {
     rig.backend.set('play', ['a']);
-    const client = rig.client('play', 'plain');
+    const client = rig.client('play', 'agent');
     const { headers } = await client.post(initialize({ elicitation: {} }));
     const id = String(headers['mcp-session-id']);
     await rig.dispose();
     rig = await startRig();
     rig.backend.set('play', ['a']);
-    const again = rig.client('play', 'plain');
+    const again = rig.client('play', 'agent');
     again.session = id;
     // Some clients send no header with the version, so the id has it too; other ids have none.
     const [unknown, calling] = [
-      rig.client('play', 'plain'),
+      rig.client('play', 'agent'),
       again.post(again.request('tools/call', { name: 'a' })),
     ];
     unknown.session = '8f3c3f0e-6f63-4a3f-8b1e-0123456789ab';
@@ -120,7 +120,8 @@ describe('gateway: sessions of other agents', () => {
     assert.equal((await unknown.post(unknown.request('ping'), version)).status, 200);
     const { call, answer } = await rig.backend.nextCall();
     assert.deepEqual(call.client?.capabilities, { elicitation: {} });
-    assert.match(call.client?.lostBefore ?? '', /its session had ended/);
+    const past = call.client?.past;
+    assert.match(past?.kind === 'lost' ? past.why : '', /its session had ended/);
     assert.equal(call.conversation, `mcp-session:${id}`);
     answer({ kind: 'result', result: { content: [] } });
     assert.equal((await calling).status, 200);
@@ -141,7 +142,7 @@ describe('gateway: sessions of other agents', () => {
 
   it('a call right after a restart waits for its server', async () => {
     rig.backend.set('play', ['a']);
-    const client = rig.client('play', 'plain');
+    const client = rig.client('play', 'agent');
     await client.initialize();
     const { session } = client;
     await rig.dispose();
@@ -149,7 +150,7 @@ describe('gateway: sessions of other agents', () => {
     let begun = (): void => {};
     rig.backend.configured.add('play');
     rig.backend.starting = new Promise((resolve) => (begun = resolve));
-    const again = rig.client('play', 'plain');
+    const again = rig.client('play', 'agent');
     again.session = session;
     const stream = await again.listen();
     const calling = again.call({ name: 'a' });
@@ -167,7 +168,7 @@ describe('gateway: sessions of other agents', () => {
 
   it('a client that waited for a call counts as present at its end, also without a stream (L2a)', async () => {
     rig.backend.set('play', ['a']);
-    const client = rig.client('play', 'plain');
+    const client = rig.client('play', 'agent');
     await client.initialize();
     const stream = await client.listen();
     const closed = rig.socketClosed();
@@ -188,7 +189,7 @@ describe('gateway: sessions of other agents', () => {
 
   it('a question is withdrawn before the cancellation of its call is accepted, because clients then stop reading', async () => {
     rig.backend.set('play', ['a']);
-    const client = rig.client('play', 'plain');
+    const client = rig.client('play', 'agent');
     await client.initialize('2025-11-25', { roots: {} });
     const calling = client.call({ name: 'a' }, 7);
     const { call } = await rig.backend.nextCall();
@@ -216,7 +217,7 @@ describe('gateway: sessions of other agents', () => {
     beforeEach(() => rig.backend.set('play', ['a']));
 
     it('a notification is accepted, with the version in the header or in the body', async () => {
-      const client = rig.client('play', 'plain');
+      const client = rig.client('play', 'agent');
       const inBody = { ...notification, params: { ...notification.params, _meta: meta } };
       for (const { status, body } of [
         await client.post(notification, modern),
@@ -227,7 +228,7 @@ describe('gateway: sessions of other agents', () => {
     });
 
     it('GET and DELETE get 405', async () => {
-      const client = rig.client('play', 'plain');
+      const client = rig.client('play', 'agent');
       for (const method of ['GET', 'DELETE']) {
         const { status, headers } = await client.send(method, undefined, modern);
         assert.deepEqual([status, headers.allow], [405, 'POST']);
@@ -261,7 +262,7 @@ describe('gateway: sessions of other agents', () => {
       ],
     ] as const) {
       it(`a POST with ${name} is refused with 400 and the reason`, async () => {
-        const answer = await rig.client('play', 'plain').send('POST', body, modern);
+        const answer = await rig.client('play', 'agent').send('POST', body, modern);
         const message = JSON.parse(answer.body) as {
           id: unknown;
           error: { code: number; message: string };

@@ -74,7 +74,7 @@ describe('gateway: clients without the token (G2)', () => {
   });
 
   it('a new client without the token ends the oldest; clients with the token stay', async () => {
-    const client = rig.client('play', 'plain');
+    const client = rig.client('play', 'agent');
     await client.initialize();
     const listening = client.open('GET');
     listening.end();

@@ -28,9 +28,7 @@ const sources = [
   'package.json',
   'tsconfig.json',
   'esbuild.mjs',
-  'native.mjs',
-  'extensionPage.mjs',
-  'package.mjs',
+  'build',
   '.vscodeignore',
   '.npmignore',
   'LICENSE',
@@ -80,7 +78,7 @@ describe('packages', function () {
         (await node('--input-type=module', '--eval', text)).trimEnd().split('\n').at(-1) ?? '',
       );
     windowsTargets = (await script(
-      `import { windowsTargets } from './native.mjs'; console.log(JSON.stringify(windowsTargets));`,
+      `import { windowsTargets } from './build/native.mjs'; console.log(JSON.stringify(windowsTargets));`,
     )) as Record<string, string>;
     await work('the build of the packages', () => node('esbuild.mjs', '--production'));
     for (const binary of Object.values(windowsTargets)) {
@@ -91,7 +89,7 @@ describe('packages', function () {
     }
     const made = (await work('making the packages', () =>
       script(
-        `import { makePackages } from './package.mjs'; console.log(JSON.stringify(await makePackages(process.cwd())));`,
+        `import { makePackages } from './build/package.mjs'; console.log(JSON.stringify(await makePackages(process.cwd())));`,
       ),
     )) as string[];
     for (const file of made) packages.set(path.basename(file), namesIn(readFileSync(file)));

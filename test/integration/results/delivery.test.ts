@@ -3,7 +3,6 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { fixture } from '../../support/core/configText.js';
 import { keepResults } from '../../support/core/keptResults.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
@@ -18,7 +17,7 @@ describe('results: through the gateway', () => {
   let maxResultBytes: number;
   let quota: number;
   let settled: () => Promise<void>;
-  let connect: (kind: ClientKind) => Promise<RawClient>;
+  let connect: (kind: 'editor' | 'agent') => Promise<RawClient>;
 
   beforeEach(async () => {
     stage = await startStage({ env: { SHOP_TOKEN: secret } });
@@ -95,7 +94,7 @@ describe('results: through the gateway', () => {
 
   it('Result files are named by server, published tool and time, without arguments or secrets (E4)', async () => {
     await call(await connect('editor'), 'content', { token: secret });
-    await call(await connect('plain'), 'shop_content', { token: secret });
+    await call(await connect('agent'), 'shop_content', { token: secret });
     const name =
       /^artifacts\/mcp\/shop\/shop_content\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-[0-9a-f-]{36}\.(png|wav|bin)$/;
     assert.equal(files().length, 6);
@@ -104,7 +103,7 @@ describe('results: through the gateway', () => {
   });
 
   it('Other clients get the result unchanged at any length', async () => {
-    const client = await connect('plain');
+    const client = await connect('agent');
     maxResultBytes = 1_024;
     const given = await stage.result('shop', 'shop_content');
     assert.deepEqual(await call(client, 'shop_content'), given);

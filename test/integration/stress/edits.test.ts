@@ -4,7 +4,7 @@
  * is left. Every run prints its seed. `MCP_TOOLSETS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict';
-import { adminId, adminNames } from '../../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../../src/core/catalogue/admin.js';
 import { Agent } from '../../support/core/agent.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';
@@ -144,7 +144,7 @@ describe('random edits of real servers', function () {
           lost.push(`${id}/${tool.published}: ${text}`);
       };
       try {
-        const agent = agents.get(id) ?? (await Agent.connect(stage, id, 'plain'));
+        const agent = agents.get(id) ?? (await Agent.connect(stage, id, 'agent'));
         agents.set(id, agent);
         const input = { ms: 200, text: `${index}.${number}` };
         const result = await agent.result(tool.published, input, { conversation: `d${index}` });

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { Connector } from '../../../src/core/connections/connection.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
+import { createConnector } from '../../../src/core/connector/createConnector.js';
 import { testCore } from '../../support/core/testCore.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { guardianScript } from '../../support/core/bundles.js';
 import { CapturedLogs } from '../../support/core/capturedLogs.js';
@@ -19,6 +19,7 @@ import { everyProcessOf, runVariable, textOf } from '../../support/core/stage.js
 import { patientClock, within } from '../../support/core/within.js';
 import { wasKilled } from '../../support/processes.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('supervision', function () {
   this.timeout(60_000);
@@ -83,6 +84,7 @@ describe('supervision', function () {
   const call = async (tool: string, input: Record<string, unknown> = {}): Promise<string> => {
     const signal = new AbortController().signal;
     const outcome = await host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool,
       arguments: input,

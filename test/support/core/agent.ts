@@ -12,7 +12,6 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { textOf, type Stage } from './stage.js';
 import { within } from './within.js';
 
@@ -32,7 +31,11 @@ export class Agent {
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.changes.fire());
   }
 
-  static async connect(stage: Stage, toolset: string, kind: ClientKind = 'editor'): Promise<Agent> {
+  static async connect(
+    stage: Stage,
+    toolset: string,
+    kind: 'editor' | 'agent' = 'editor',
+  ): Promise<Agent> {
     const gateway = await stage.gateway();
     const { url, headers } = gateway.endpoint(toolset, kind);
     const client = new Client({ name: 'agent', version: '1' });

@@ -1,14 +1,19 @@
 /**
- * Bundles programs of the product and of the tests, once a run, into a folder that is removed with
- * this process.
+ * Bundles programs of the product and of the tests. The lanes of `npm test` share one folder for
+ * them, so each is made once. Another process makes its own folder, which is removed with it.
  */
-import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build, buildSync } from 'esbuild';
 import { blockingWork, sharedWork } from './within.js';
 
 export const repository = path.resolve(__dirname, '../../..');
+
+/** The folder of the bundles of all lanes. `testRun/sharedBundles.ts` makes it. */
+export const bundlesVariable = 'MCP_TOOLSETS_TEST_BUNDLES';
+/** In that folder: a copy of the package folder with its build, if the run has built. */
+export const sharedBuild = 'build';
 
 let folder: string | undefined;
 const bundles = new Map<string, () => Promise<string>>();
@@ -17,23 +22,39 @@ const bundles = new Map<string, () => Promise<string>>();
 export function runFolder(): string {
   if (folder === undefined) {
     const made = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-run-'));
-    symlinkSync(path.join(repository, 'node_modules'), path.join(made, 'node_modules'), 'junction');
+    linkPackages(made);
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
     folder = made;
   }
   return folder;
 }
 
+/** Files in this folder find the packages of the repository from now on. */
+export function linkPackages(at: string): void {
+  symlinkSync(path.join(repository, 'node_modules'), path.join(at, 'node_modules'), 'junction');
+}
+
+/** The path of a bundle, and true if it is there: another lane has made it. */
+function placeOf(file: string): { readonly outfile: string; readonly isMade: boolean } {
+  const outfile = path.join(process.env[bundlesVariable] ?? runFolder(), file);
+  return { outfile, isMade: existsSync(outfile) };
+}
+
+/** Lanes may make a bundle at the same moment. Each renames its complete file. */
+const partialOf = (outfile: string): string => `${outfile}.${process.pid}.partial`;
+
 /** @param source from the root of the repository. Resolves with the path of one CommonJS file. */
 export function bundled(source: string): Promise<string> {
   let bundle = bundles.get(source);
   if (!bundle) {
     bundle = sharedWork(`the bundle of ${source}`, async () => {
-      const outfile = path.join(runFolder(), `${path.basename(source, '.ts')}.js`);
+      const { outfile, isMade } = placeOf(`${path.basename(source, '.ts')}.js`);
+      if (isMade) return outfile;
+      const partial = partialOf(outfile);
       await build({
         absWorkingDir: repository,
         entryPoints: [source],
-        outfile,
+        outfile: partial,
         bundle: true,
         platform: 'node',
         target: 'node20',
@@ -42,6 +63,7 @@ export function bundled(source: string): Promise<string> {
         mainFields: ['module', 'main'],
         logLevel: 'silent',
       });
+      renameSync(partial, outfile);
       return outfile;
     });
     bundles.set(source, bundle);
@@ -68,14 +90,14 @@ export function fixturePath(name: string): string {
 }
 
 function bundledFixture(source: string): string {
-  const outfile = path.join(runFolder(), path.basename(source));
-  bundleModule(source, outfile);
+  const { outfile, isMade } = placeOf(path.basename(source));
+  if (!isMade) bundleModule(source, outfile);
   return outfile;
 }
 
 /** Makes one file of an ECMAScript module and its imports. An existing file is complete. */
 export function bundleModule(source: string, outfile: string): void {
-  const partial = `${outfile}.partial`;
+  const partial = partialOf(outfile);
   blockingWork(`the bundle of ${source}`, () =>
     buildSync({
       entryPoints: [source],

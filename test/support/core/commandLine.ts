@@ -1,14 +1,13 @@
 /**
  * The command line in the product's own build. It runs as a process in a workspace that ends with
  * the test. The build is made once a run in a separate folder, because another build may write
- * `dist/`. No process may be left after a run.
+ * `dist/`. The lanes of `npm test` share it. No process may be left after a run.
  */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -24,13 +23,14 @@ import { launchOf } from '../../../src/core/approval/approvals.js';
 import { ConfigState } from '../../../src/core/config/read/merge.js';
 import { sourceFiles } from '../../../src/core/config/sources.js';
 import { readEnvFile } from '../../../src/core/files/envFile.js';
-import { directoryExists } from '../../../src/core/host/assemble.js';
+import { directoryExists } from '../../../src/core/assembly/assemble.js';
 import { withoutNpm } from '../../../src/core/processes/environment.js';
 import { programFinder, workspaceRoots } from '../../../src/core/processes/workspacePrograms.js';
 import { untilNone, type TestProcess } from '../processes.js';
-import { repository, runFolder } from './bundles.js';
+import { bundlesVariable, runFolder, sharedBuild } from './bundles.js';
 import { configText, type Servers } from './configText.js';
 import { startedByTest } from './leftovers.js';
+import { commandLineIn, copyPackageFolder } from './packageFolder.js';
 import { everyProcessOf, killIfThere, runVariable } from './stage.js';
 import { sharedWork, untilSo, within, work } from './within.js';
 
@@ -46,25 +46,16 @@ const starting = new Set(
 
 /** Resolves with the path of cli.js. */
 export const builtCommandLine = sharedWork('the build of the command line', async () => {
+  const shared = process.env[bundlesVariable];
+  const made = shared === undefined ? undefined : commandLineIn(path.join(shared, sharedBuild));
+  if (made !== undefined && existsSync(made)) return made;
   const root = path.join(runFolder(), 'build');
   rmSync(root, { recursive: true, force: true });
-  for (const name of [
-    'src',
-    'package.json',
-    'tsconfig.json',
-    'esbuild.mjs',
-    '.npmignore',
-    'README.md',
-    'SECURITY.md',
-    'docs',
-    'LICENSE',
-  ]) {
-    cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
-  }
+  copyPackageFolder(root);
   const { code, stderr } = await collected(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }))
     .ended;
   assert.equal(code, 0, stderr);
-  return path.join(root, 'dist', 'cli.js');
+  return commandLineIn(root);
 });
 
 export interface Output {

@@ -162,7 +162,7 @@ export async function startSuiteGateway(
 ): Promise<string> {
   const stage = await startStage(options);
   await stage.edit({ suite: fixture(server) });
-  const proxy = await startTokenProxy((await stage.gateway()).endpoint('suite', 'plain'));
+  const proxy = await startTokenProxy((await stage.gateway()).endpoint('suite', 'agent'));
   stage.onDispose(() => proxy.close());
   return proxy.url;
 }

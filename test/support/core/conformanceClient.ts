@@ -11,7 +11,7 @@ import { literal } from '../../../src/core/config/model.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { EraMemories } from '../../../src/core/connections/eras/modern.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
+import { createConnector } from '../../../src/core/connector/createConnector.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { issuerOf, Person, Secrets } from './person.js';

@@ -8,10 +8,11 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { adminId } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import type { Log } from '../../../src/core/base/log.js';
 import { testCore } from './testCore.js';
 import { patientClock } from './within.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
 const file = path.join(folder, '.minds', 'mcp.yaml');
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
       arguments: { ms: 600_000 },
       conversation: 'd',
     };
-    void host.call({ ...hang, signal: new AbortController().signal });
+    void host.call({ policy: policies.agent, ...hang, signal: new AbortController().signal });
   }
   if (mode === '--stop') void host.dispose();
   say(toolsets.map(({ id }) => id));

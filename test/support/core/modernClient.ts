@@ -47,7 +47,7 @@ export class ModernClient {
     toolset: string,
     options: ModernOptions = {},
   ): Promise<ModernClient> {
-    const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
+    const { url, headers } = (await stage.gateway()).endpoint(toolset, 'agent');
     const agent = new Agent({ keepAlive: true });
     stage.onDispose(() => Promise.resolve(agent.destroy()));
     return new ModernClient(

@@ -14,13 +14,12 @@ import {
   type ElicitRequest,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { textOf, type Stage } from './stage.js';
 import { within } from './within.js';
 
 export interface SessionOptions {
-  readonly kind?: ClientKind;
+  readonly kind?: 'editor' | 'agent';
   /** The name in the client's own info. */
   readonly name?: string;
   readonly capabilities?: ClientCapabilities;
@@ -57,7 +56,7 @@ export class SessionClient {
     toolset: string,
     options: SessionOptions = {},
   ): Promise<SessionClient> {
-    const { kind = 'plain', name = 'session', capabilities = {}, elicit, sample, roots } = options;
+    const { kind = 'agent', name = 'session', capabilities = {}, elicit, sample, roots } = options;
     const { url, headers } = (await stage.gateway()).endpoint(toolset, kind);
     const client = new Client({ name, version: '1' }, { capabilities });
     if (elicit && capabilities.elicitation)

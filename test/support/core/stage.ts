@@ -11,7 +11,7 @@ import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../../../src/core/approval/approvals.js';
 import type { OfferLedger } from '../../../src/core/approval/offerLedger.js';
-import { adminId } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
@@ -25,9 +25,9 @@ import {
   type GatewayDeps,
   type GatewayOptions,
 } from '../../../src/core/gateway/http/gateway.js';
-import type { Core } from '../../../src/core/host/assemble.js';
-import type { PermissionDeps } from '../../../src/core/host/permission.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Core } from '../../../src/core/assembly/assemble.js';
+import type { PermissionDeps } from '../../../src/core/calling/permission.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type {
   InstanceStatus,
@@ -46,6 +46,7 @@ import { startedByTest } from './leftovers.js';
 import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
 import { processesWith, supported, type TestProcess } from '../processes.js';
 import { patientClock, untilSo, within } from './within.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 /**
  * A variable in the environment of everything a stage starts. It is not the variable of the whole
@@ -292,6 +293,7 @@ export class Stage {
   ): Promise<ToolOutcome> {
     const { conversation = 'd1', signal = new AbortController().signal, onProgress } = options;
     const call = this.host.call({
+      policy: policies.agent,
       toolset,
       tool,
       arguments: args,

@@ -1,12 +1,12 @@
 /** The core as the product joins it, for tests. Its defaults are quiet, fixed and empty. */
-import { assemble, type Core, type CoreDeps } from '../../../src/core/host/assemble.js';
-import type {
-  Consent,
-  Host,
-  HostSettings,
-  Stores,
-  Surroundings,
-} from '../../../src/core/host/hostContract.js';
+import {
+  assemble,
+  type Core,
+  type CoreDeps,
+  type Surroundings,
+} from '../../../src/core/assembly/assemble.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
+import type { Consent, HostSettings, Stores } from '../../../src/core/host/hostDeps.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { silentLog } from '../fakes/silentLog.js';
 

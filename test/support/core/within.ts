@@ -43,13 +43,16 @@ export async function within<T>(
   }
 }
 
-/** Polls a state that has no event, such as the table of processes. */
+/**
+ * Polls a state that has no event, such as the table of processes. To read that table takes some
+ * milliseconds, so a long wait looks less often.
+ */
 export async function untilSo(is: () => boolean, what: string): Promise<void> {
   outlast(patienceMs + laterMs);
   const limit = Date.now() + patienceMs;
-  while (!is()) {
+  for (let pauseMs = 5; !is(); pauseMs = Math.min(2 * pauseMs, 20)) {
     if (Date.now() > limit) throw new Error(`Did not come: ${what}`);
-    await pause(5);
+    await pause(pauseMs);
   }
 }
 

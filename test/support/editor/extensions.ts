@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { extensionPage } from '../../../extensionPage.mjs';
+import { extensionPage } from '../../../build/extensionPage.mjs';
 import { repoRoot } from '../npm.mjs';
 
 /** @param name a folder of `test/editor/helpers`, or an absolute path */

@@ -17,12 +17,13 @@ export async function until<Result>(
   what: string,
 ): Promise<Result> {
   const limit = Date.now() + limitMs;
-  for (;;) {
+  // Each look takes time of the page or of the process table, so a long wait looks less often.
+  for (let pauseMs = 25; ; pauseMs = Math.min(2 * pauseMs, 100)) {
     const result = await look();
     if (accept(result)) return result;
     if (Date.now() > limit)
       assert.fail(`Not within ${limitMs} ms: ${what}. Last: ${JSON.stringify(result, null, 1)}`);
-    await new Promise((done) => setTimeout(done, 25));
+    await new Promise((done) => setTimeout(done, pauseMs));
   }
 }
 

@@ -1,8 +1,10 @@
 /**
  * Runs the editor suites. First come those inside an editor, several in the same window, then those
- * outside. `npm test` runs it as one lane for each place. From a terminal:
+ * outside. `npm test` runs it in a lane for each place, and divides the windows of the suites inside
+ * between two lanes. From a terminal:
  *
- *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice]
+ *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--share 1/2]
+ *         [--grep pattern] [--twice]
  */
 import Mocha from 'mocha';
 import { parseArgs } from 'node:util';
@@ -16,6 +18,8 @@ import { runMocha } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts } from './report.ts';
 import { keepCertificatesForInstalls } from '../installs.ts';
 import { note } from '../testRun/journal.ts';
+import { suiteSeconds, windowSeconds } from '../testRun/seconds.ts';
+import { inShare, readShare, wholeShare, type Share } from '../testRun/shares.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 
 const places = ['inside', 'outside'] as const;
@@ -29,17 +33,25 @@ interface EditorRunOptions {
   names: string[];
   /** Only the suites of this place. */
   where: Place | undefined;
+  /** Only the windows of this share of the suites inside. */
+  share: Share;
   grep: string | undefined;
   /** A failing suite runs a second time after all others, and the second result counts. */
   twice: boolean;
 }
 
-async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions): Promise<Counts> {
+async function runEditorSuites({
+  names,
+  where,
+  share,
+  grep,
+  twice,
+}: EditorRunOptions): Promise<Counts> {
   const chosen = <Item extends { name: string }>(place: Place, all: Item[]): Item[] =>
     where && where !== place
       ? []
       : all.filter(({ name }) => names.length === 0 || names.includes(name));
-  const inside = chosen('inside', insideSuites());
+  const inside = inShare(byWindow(chosen('inside', insideSuites())), secondsOfWindow, share).flat();
   const outside = chosen('outside', outsideSuites());
   const unknown = names.filter(
     (name) => ![...inside, ...outside].some((suite) => suite.name === name),
@@ -84,6 +96,11 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   for (const run of again) keep(await run());
   await closeSharedBrowser();
   return result;
+}
+
+/** The seconds of the suites of a window and of its start. */
+function secondsOfWindow(suites: readonly Suite[]): number {
+  return suites.reduce((sum, { name }) => sum + (suiteSeconds[name] ?? 20), windowSeconds);
 }
 
 /** The desktop editor's program, if suites inside an editor can have it. Prints the choice. */
@@ -132,6 +149,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       where: { type: 'string' },
+      share: { type: 'string' },
       grep: { type: 'string' },
       twice: { type: 'boolean', default: false },
     },
@@ -142,7 +160,8 @@ async function main(): Promise<void> {
   keepCertificatesForInstalls();
   undoOnSignals();
   try {
-    const result = await runEditorSuites({ names: positionals, where, grep, twice });
+    const share = values.share === undefined ? wholeShare : readShare(values.share);
+    const result = await runEditorSuites({ names: positionals, where, share, grep, twice });
     note({ kind: 'end' });
     console.log(`\n${summary(result)}`);
     process.exitCode = result.failed > 0 ? 1 : 0;

@@ -96,12 +96,12 @@ export class EditorWindow {
     limitMs = actionLimit,
   ): Promise<Result> {
     const limit = Date.now() + limitMs;
-    for (;;) {
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 100)) {
       const result = await this.evaluate<Result>(work);
       if (until(result)) return result;
       if (Date.now() > limit)
         throw new Error(`Not within ${limitMs} ms; last: ${JSON.stringify(result)}`);
-      await new Promise((done) => setTimeout(done, 50));
+      await new Promise((done) => setTimeout(done, pauseMs));
     }
   }
 

@@ -1,11 +1,9 @@
-import type { ServerClient } from '../../../src/core/protocol/client.js';
+import { expectedClient, noClient, type ServerClient } from '../../../src/core/protocol/client.js';
 
 /** A client that answers no request and ignores notifications. */
-export const fakeClient = (traits: Partial<ServerClient> = {}): ServerClient => ({
+export const fakeClient = (own: Partial<ServerClient> = {}): ServerClient => ({
+  ...expectedClient(noClient),
   session: {},
-  capabilities: {},
-  logLevel: undefined,
   ask: () => Promise.reject(new Error('nobody')),
-  tell: () => {},
-  ...traits,
+  ...own,
 });

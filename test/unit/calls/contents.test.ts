@@ -7,6 +7,7 @@ import {
   Recording,
 } from '../../../src/core/calls/contents.js';
 import type { CallFact } from '../../../src/core/calls/fact.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('the contents of calls', () => {
   it('the size of a value counts its texts, and ends for any value', () => {
@@ -113,6 +114,7 @@ describe('the contents of calls', () => {
 function recordingOf(number: number, size = 500): Recording {
   const { signal } = new AbortController();
   const request = {
+    policy: policies.agent,
     toolset: 'files',
     conversation: 'd1',
     tool: 'read',

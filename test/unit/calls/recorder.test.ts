@@ -12,6 +12,7 @@ import type {
 import { recordedFacts } from '../../support/core/recordedFacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { callFact } from './facts.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('the recorder of calls', () => {
   let clock: FakeClock;
@@ -30,6 +31,7 @@ describe('the recorder of calls', () => {
   const facts = (): Fact[] => recordedFacts(lines.join(''));
   const { signal } = new AbortController();
   const call: ToolsetCall = {
+    policy: policies.agent,
     toolset: 's',
     conversation: 'd',
     tool: 't',
@@ -107,7 +109,7 @@ describe('the recorder of calls', () => {
       toolset: odd,
       conversation: odd,
       tool: `${odd}hidden-value-1`,
-      agent: odd,
+      policy: { ...policies.agent, caller: odd },
     });
     await record({ toolset: odd, conversation: odd, method: odd, params: { uri: odd }, signal });
     await record(call, { kind: 'result', result, unanswered: { kind: 'not sent', reason: odd } });

@@ -3,8 +3,16 @@ import { toolsAlone } from '../../../src/core/tools/features.js';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
-import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
-import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
+import {
+  emptyToolset,
+  type GatewayBackend,
+  type ServedToolset,
+} from '../../../src/core/gateway/backend.js';
+import { Conversation } from '../../../src/core/gateway/conversations/conversation.js';
+import type { Listing, Listings } from '../../../src/core/gateway/conversations/listings.js';
+import { Session, type SessionTraits } from '../../../src/core/gateway/conversations/session.js';
+import { known, type ClientChange, type ServerClient } from '../../../src/core/protocol/client.js';
+import { policies, type ClientPolicy, type Road } from '../../../src/core/protocol/clientPolicy.js';
 import type {
   OtherOutcome,
   ToolOutcome,
@@ -41,7 +49,7 @@ export class FakeBackend implements GatewayBackend {
   /** The tools for one conversation, in place of the toolset's. */
   readonly special = new Map<string, readonly Tool[]>();
 
-  toolset(id: string, _clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
+  toolset(id: string, _policy: ClientPolicy, conversation?: string): ServedToolset | undefined {
     if (this.broken.has(id)) throw new Error('no list');
     const served = this.toolsets.get(id);
     const tools = conversation !== undefined && this.special.get(conversation);
@@ -61,8 +69,7 @@ export class FakeBackend implements GatewayBackend {
 
   placeholder(id: string): ServedToolset | undefined {
     if (!this.configured.has(id)) return undefined;
-    const empty = { tools: [], prompts: [], resources: [], templates: [], features };
-    return { id, serverName: id, instructions: undefined, canGain: true, ...empty };
+    return { ...emptyToolset, id, serverName: id, features };
   }
 
   whyGone(id: string): string {
@@ -81,12 +88,12 @@ export class FakeBackend implements GatewayBackend {
 
   set(id: string, names: readonly string[], more: Partial<ServedToolset> = {}): void {
     const tools = names.map((name) => tool(name));
-    const others = { prompts: [], resources: [], templates: [], features };
     this.toolsets.set(id, {
+      ...emptyToolset,
+      canGain: false,
       serverName: id.slice(0, 13),
-      instructions: undefined,
       tools,
-      ...others,
+      features,
       ...more,
     });
     this.changes.fire([id]);
@@ -166,6 +173,10 @@ export class FakeStream implements Reply {
     if (this.isRead) this.send(message);
   }
 
+  progressToken(first: unknown): unknown {
+    return first;
+  }
+
   settle(answer: string | undefined): void {
     this.settled += 1;
     if (answer !== undefined) this.send(answer);
@@ -180,4 +191,29 @@ export class FakeStream implements Reply {
 /** Resolves after this turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A client of 2025-11-25 that declares nothing. */
+export const noTraits: SessionTraits = {
+  program: '',
+  version: '2025-11-25',
+  declared: {},
+  readsStructureAlone: false,
+  namer: undefined,
+  agentHost: undefined,
+};
+
+export function listingOf(
+  listings: Listings,
+  toolset: string,
+  road: Road = 'agent',
+  conversation?: string,
+): Listing {
+  return listings.of({ toolset, policy: policies[road], traits: noTraits, conversation });
+}
+
+/** A session with a conversation under the same id. */
+export function sessionOf(listing: Listing, more: Partial<SessionTraits> = {}): Session {
+  const conversation = new Conversation('s', listing, known, 0);
+  return new Session('s', { ...noTraits, ...more }, conversation, false);
 }

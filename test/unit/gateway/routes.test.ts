@@ -5,40 +5,41 @@ import {
   parseRoute,
   routePath,
 } from '../../../src/core/gateway/routes.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('gateway: paths (G2)', () => {
   it('a path names the kind of client and the toolset', () => {
     assert.deepEqual(parseRoute('/editor/play-wright_1'), {
-      clientKind: 'editor',
+      policy: policies.editor,
       toolset: 'play-wright_1',
     });
-    assert.deepEqual(parseRoute('/mcp/a'), { clientKind: 'plain', toolset: 'a' });
+    assert.deepEqual(parseRoute('/mcp/a'), { policy: policies.agent, toolset: 'a' });
   });
 
   it('a path may end in a slash or carry a query', () => {
-    assert.deepEqual(parseRoute('/mcp/a/'), { clientKind: 'plain', toolset: 'a' });
-    assert.deepEqual(parseRoute('/mcp/a?x=/editor/b'), { clientKind: 'plain', toolset: 'a' });
+    assert.deepEqual(parseRoute('/mcp/a/'), { policy: policies.agent, toolset: 'a' });
+    assert.deepEqual(parseRoute('/mcp/a?x=/editor/b'), { policy: policies.agent, toolset: 'a' });
   });
 
   it('/mcp is the path of all toolsets', () => {
     for (const url of ['/mcp', '/mcp/', '/mcp?x']) {
-      assert.deepEqual(parseRoute(url), { clientKind: 'plain', toolset: everyToolset });
+      assert.deepEqual(parseRoute(url), { policy: policies.agent, toolset: everyToolset });
     }
   });
 
   it('a path with an address belongs to one conversation', () => {
     const address = 'a_-'.repeat(8);
     assert.deepEqual(parseRoute(`/mcp/c/c/${address}`), {
-      clientKind: 'plain',
+      policy: policies.agent,
       toolset: 'c',
       address,
     });
     assert.deepEqual(parseRoute(`/mcp/c/${address}/`), {
-      clientKind: 'plain',
+      policy: policies.agent,
       toolset: everyToolset,
       address,
     });
-    assert.deepEqual(parseRoute('/mcp/c'), { clientKind: 'plain', toolset: 'c' });
+    assert.deepEqual(parseRoute('/mcp/c'), { policy: policies.agent, toolset: 'c' });
   });
 
   for (const url of [
@@ -67,11 +68,11 @@ describe('gateway: paths (G2)', () => {
 
   it('a written path is read as the same route', () => {
     for (const route of [
-      { clientKind: 'editor', toolset: 'a' },
-      { clientKind: 'plain', toolset: 'b' },
-      { clientKind: 'plain', toolset: everyToolset },
-      { clientKind: 'plain', toolset: everyToolset, address: 'a'.repeat(22) },
-      { clientKind: 'plain', toolset: 'b', address: 'a'.repeat(22) },
+      { policy: policies.editor, toolset: 'a' },
+      { policy: policies.agent, toolset: 'b' },
+      { policy: policies.agent, toolset: everyToolset },
+      { policy: policies.agent, toolset: everyToolset, address: 'a'.repeat(22) },
+      { policy: policies.agent, toolset: 'b', address: 'a'.repeat(22) },
     ] as const) {
       assert.deepEqual(parseRoute(routePath(route)), route);
     }

@@ -1,14 +1,14 @@
 /** The host with approvals, over fake servers (S1). */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/host/admin.js';
-import { whyNothing } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
+import { whyNothing } from '../../../src/core/catalogue/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
-import type { Core } from '../../../src/core/host/assemble.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Core } from '../../../src/core/assembly/assemble.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
@@ -19,6 +19,7 @@ import {
   listing,
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 let host: Host;
 let backend: Core['backend'];
@@ -55,7 +56,14 @@ const published = (): string[] =>
     .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
 
 const call = (toolset: string, tool: string, conversation: string): Promise<ToolOutcome> =>
-  host.call({ toolset, tool, arguments: {}, conversation, signal: new AbortController().signal });
+  host.call({
+    policy: policies.agent,
+    toolset,
+    tool,
+    arguments: {},
+    conversation,
+    signal: new AbortController().signal,
+  });
 
 const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
 
@@ -157,7 +165,8 @@ describe('approval (S1)', () => {
   });
 
   it('all toolsets together name each toolset that waits, and how to approve it (S1i)', async () => {
-    const instructions = (): string => backend.toolset(everyToolset, 'plain')?.instructions ?? '';
+    const instructions = (): string =>
+      backend.toolset(everyToolset, policies.agent)?.instructions ?? '';
     await edit({ a: 'command: a', b: 'command: b', off: 'command: off, enabled: false' });
     await untilState('a', 'pending');
     assert.match(
@@ -165,8 +174,12 @@ describe('approval (S1)', () => {
       /"a" has no tools now.*approve a -C \/ws`[^]*"b" has no tools now.*approve b -C \/ws`/,
     );
     assert.doesNotMatch(instructions(), /off/);
-    assert.equal(backend.toolset(everyToolset, 'plain'), backend.toolset(everyToolset, 'plain'));
+    assert.equal(
+      backend.toolset(everyToolset, policies.agent),
+      backend.toolset(everyToolset, policies.agent),
+    );
     const unknown = await backend.callTool({
+      policy: policies.agent,
       ...{ toolset: everyToolset, tool: 'b_x', arguments: {}, conversation: 'd' },
       signal: new AbortController().signal,
     });
@@ -218,6 +231,7 @@ describe('approval (S1)', () => {
     for (const tool of ['mcp_restart', 'mcp_reload']) {
       const { signal } = new AbortController();
       await host.call({
+        policy: policies.agent,
         toolset: adminId,
         tool,
         arguments: { serverId: 'a' },
@@ -291,7 +305,14 @@ describe('approval (S1)', () => {
   it('a revoked launch ends at once, with its calls in flight', async () => {
     const connection = await serve('a', 'command: a', 'x');
     const { signal } = new AbortController();
-    const call = host.call({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd', signal });
+    const call = host.call({
+      policy: policies.agent,
+      toolset: 'a',
+      tool: 'x',
+      arguments: {},
+      conversation: 'd',
+      signal,
+    });
     await connection.nextCall();
     await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
     await untilState('a', 'pending');

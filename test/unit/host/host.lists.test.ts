@@ -6,6 +6,7 @@ import { nextEvent } from '../../../src/core/base/events.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('changed tools (R6)', () => {
   const stage = hostStage();
@@ -98,6 +99,7 @@ describe('toolsets whose lists may have changed (R6, G3g)', () => {
     const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
     const called = stage.host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},
@@ -123,6 +125,7 @@ describe('an own list of one conversation with an error (G3g)', () => {
     const client = fakeClient({ conversation: 'd1', listedFor: 'd1' });
     const { signal } = new AbortController();
     const called = stage.host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},

@@ -1,11 +1,12 @@
 /** A conversation learns with its next call why it lost its instance (X4). */
 import assert from 'node:assert/strict';
-import { leaseNote } from '../../../src/core/host/leaseNotes.js';
+import { leaseNote } from '../../../src/core/catalogue/leaseNotes.js';
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
 import { FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('the loss of an instance (X4)', () => {
   let core: ReturnType<typeof testCore>;
@@ -49,7 +50,14 @@ describe('the loss of an instance (X4)', () => {
       (one) => !one.closed && one.connectRequest.server === toolset,
     );
     const { signal } = new AbortController();
-    const outcome = core.host.call({ toolset, tool, arguments: {}, conversation: 'd1', signal });
+    const outcome = core.host.call({
+      policy: policies.agent,
+      toolset,
+      tool,
+      arguments: {},
+      conversation: 'd1',
+      signal,
+    });
     const connection = living ?? (await connector.nextConnect()).succeed(listing(tool));
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
     const result = await outcome;
@@ -57,6 +65,7 @@ describe('the loss of an instance (X4)', () => {
   }
   const admin = (tool: string): Promise<unknown> =>
     core.host.call({
+      policy: policies.agent,
       toolset: 'mcp_admin',
       tool,
       arguments: { serverId: 'a' },
@@ -171,6 +180,7 @@ describe('the loss of an instance (X4)', () => {
     await serve();
     const { signal } = new AbortController();
     const outcome = core.host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},

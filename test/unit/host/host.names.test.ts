@@ -8,9 +8,9 @@ import { byKey, reviewedIn } from '../../../src/core/reconcile/offers.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
-import type { Core } from '../../../src/core/host/assemble.js';
-import { holderOfTool } from '../../../src/core/host/servedToolsets.js';
-import { explain } from '../../../src/core/host/explain.js';
+import type { Core } from '../../../src/core/assembly/assemble.js';
+import { holderOfTool } from '../../../src/core/catalogue/servedToolsets.js';
+import { explain } from '../../../src/core/catalogue/explain.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
 import type { ToolsetRequest } from '../../../src/core/protocol/request.js';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
@@ -24,6 +24,7 @@ import {
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
 import { file } from './stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 interface Offers {
   readonly tools?: readonly string[];
@@ -154,7 +155,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       .find((one) => one.id === id)
       ?.tools.map(({ published }) => published) ?? [];
 
-  const all = () => core.backend.toolset(everyToolset, 'plain');
+  const all = () => core.backend.toolset(everyToolset, policies.agent);
 
   /** The servers that were asked, in order. */
   async function askedFor(
@@ -428,7 +429,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
         { resources: ['note://1', 'note://2', 'made://3'], templates: ['made://{x}', 'new://{x}'] },
         ['resources'],
       );
-      const toolset = core.backend.toolset('a', 'plain');
+      const toolset = core.backend.toolset('a', policies.agent);
       assert.deepEqual(
         toolset?.resources.map(({ uri }) => uri),
         ['note://1'],
@@ -457,13 +458,13 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       await until(({ problems }) =>
         problems.some(({ message }) => message.includes('is listed twice')),
       );
-      assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 1);
+      assert.equal(core.backend.toolset('a', policies.agent)?.resources.length, 1);
     });
 
     it('of a list that is too long to review, agents see the first 2,000 entries, and a problem says so (S3c)', async () => {
       const resources = Array.from({ length: 2_003 }, (_, index) => `note://${index}`);
       await serve({ a: { resources }, b: {} });
-      assert.equal(core.backend.toolset('a', 'plain')?.resources.length, 2_000);
+      assert.equal(core.backend.toolset('a', policies.agent)?.resources.length, 2_000);
       assert.equal(await own('note://2001'), '');
       assert.equal(await own('note://1999'), 'a');
       assert.match(

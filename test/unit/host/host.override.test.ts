@@ -1,7 +1,7 @@
 /** Overrides of tools on their way through the host (O1). */
 import assert from 'node:assert/strict';
-import type { Host } from '../../../src/core/host/hostContract.js';
-import type { CallAnswer, CallQuestion } from '../../../src/core/host/permission.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
+import type { CallAnswer, CallQuestion } from '../../../src/core/calling/permission.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import {
@@ -10,6 +10,7 @@ import {
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
 import { file } from './stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 const schema = {
   type: 'object' as const,
@@ -56,6 +57,7 @@ describe('overrides in the host (O1)', () => {
 
   const call = (args: Record<string, unknown>, more: object = {}) =>
     host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'create',
       arguments: args,

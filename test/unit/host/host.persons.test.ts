@@ -1,12 +1,13 @@
 /** Actions of a person, of an agent through `mcp_admin`, and of a server (E3, L5). */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { rest } from '../../support/fakes/fakeClock.js';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('actions of a person (E3)', () => {
   const stage = hostStage();
@@ -184,6 +185,7 @@ describe('actions of a person (E3)', () => {
     const client = fakeClient({ capabilities: { sampling: {} } });
     const { signal } = new AbortController();
     const called = stage.host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},
@@ -225,6 +227,7 @@ describe('mcp_admin (L5)', () => {
   const ask = async (tool: string, input: object = {}, conversation = 'd1'): Promise<string> => {
     const signal = new AbortController().signal;
     const outcome = await stage.host.call({
+      policy: policies.agent,
       toolset: adminId,
       tool,
       arguments: { ...input },

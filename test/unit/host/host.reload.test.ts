@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { answer, answered, file, hostStage } from './stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('reload (R2)', () => {
   const stage = hostStage();
@@ -353,6 +354,7 @@ describe('the note of a lease (L3)', () => {
     await Promise.all([stage.call('a', 'x', 'd1'), answer(warm, 'first')]);
     const { signal } = new AbortController();
     const outcome = stage.core.backend.callTool({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},

@@ -1,11 +1,13 @@
 /** Calls of remembered tools wait for the start of their server (P8). */
 import assert from 'node:assert/strict';
-import type { Host, KeptOffers } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
+import type { KeptOffers } from '../../../src/core/catalogue/publication.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 import { answer, file } from './stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('a call of a remembered tool (P8)', () => {
   let connector: FakeConnector;
@@ -19,6 +21,7 @@ describe('a call of a remembered tool (P8)', () => {
     ]);
   const call = (): Promise<ToolOutcome> =>
     host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},

@@ -8,6 +8,7 @@ import { FakeConnector, type FakeConnection, listing } from '../../support/fakes
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 /** The process goes on after the request to end, until the returned function is called. */
 function endingSlowly(connection: FakeConnection): () => void {
@@ -46,7 +47,14 @@ describe('a new instance (L2)', () => {
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
     const { signal } = new AbortController();
     const [first, second] = ['a', 'b'].map((toolset) =>
-      host.call({ toolset, tool: `${toolset}_x`, arguments: {}, conversation: 'd1', signal }),
+      host.call({
+        policy: policies.agent,
+        toolset,
+        tool: `${toolset}_x`,
+        arguments: {},
+        conversation: 'd1',
+        signal,
+      }),
     );
     for (const [outcome, text] of [
       [first, '1'],

@@ -1,7 +1,7 @@
 /** The spare instance of a leased server, over fake servers (P9). */
 import assert from 'node:assert/strict';
 import { nextEvent } from '../../../src/core/base/events.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
@@ -16,6 +16,7 @@ import {
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('the spare instance (P9)', () => {
   let host: Host;
@@ -58,6 +59,7 @@ describe('the spare instance (P9)', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const call = (conversation: string, client?: ServerClient): Promise<ToolOutcome> =>
     host.call({
+      policy: policies.agent,
       toolset: 'a',
       tool: 'x',
       arguments: {},

@@ -1,8 +1,8 @@
 /** A host over fake servers for the tests of its behaviour (spec R, L). */
 import assert from 'node:assert/strict';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { adminId } from '../../../src/core/host/admin.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { LeaseNews, ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -13,6 +13,7 @@ import {
   textResult,
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 /** Gives each test of the suite a new host, and checks that nothing of it is left. */
 export function hostStage(): HostStage {
@@ -96,7 +97,14 @@ class HostStage {
     conversation = 'd1',
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ToolOutcome> {
-    return this.host.call({ toolset, tool, arguments: {}, conversation, signal });
+    return this.host.call({
+      policy: policies.agent,
+      toolset,
+      tool,
+      arguments: {},
+      conversation,
+      signal,
+    });
   }
 }
 

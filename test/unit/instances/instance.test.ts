@@ -1,24 +1,34 @@
 /** The subscriptions of sessions over several instances and sessions of a server (G4). */
 import assert from 'node:assert/strict';
 import { Instance } from '../../../src/core/instances/instance.js';
-import type { ServerClient } from '../../../src/core/protocol/client.js';
+import {
+  gone as over,
+  known,
+  present,
+  type ClientState,
+  type ServerClient,
+} from '../../../src/core/protocol/client.js';
 import { Subscriptions } from '../../../src/core/instances/serverConversations.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
 
 class Client implements ServerClient {
-  waitsSince: number | undefined;
   readonly session = {};
+  readonly program = '';
   readonly capabilities = {};
   logLevel: ServerClient['logLevel'];
+  readonly conversation = undefined;
+  readonly listedFor = undefined;
+  readonly past = known;
+  state: ClientState = present;
   readonly told: unknown[] = [];
-  isGone = false;
   ask(): Promise<never> {
     return Promise.reject(new Error('is asked nothing'));
   }
   tell(method: string, params: object): void {
     this.told.push([method, params]);
   }
+  end(): void {}
   /** Returns the new notifications. */
   take(): unknown[] {
     return this.told.splice(0);
@@ -78,7 +88,7 @@ describe('subscriptions of an instance', () => {
     await subscribe(leased, one, 'a:1');
     await subscribe(leased, gone, 'a:2');
     sent();
-    gone.isGone = true;
+    gone.state = over;
     connection.renewSession();
     assert.deepEqual(sent(), [['resources/subscribe', { uri: 'a:1' }]]);
     assert.deepEqual([one.take(), gone.take()], [[updated('a:1')], []]);
@@ -109,7 +119,7 @@ describe('subscriptions of an instance', () => {
     await subscribe(shared, client, 'a:1');
     clock.advance(3000);
     assert.deepEqual(ended, []);
-    client.isGone = true;
+    client.state = over;
     clock.advance(1000);
     assert.deepEqual(ended, ['nobody used it for longer than its idle limit']);
     await shared.end('the test is over');
@@ -167,9 +177,9 @@ describe('calls of an instance that wait for clients (L2, G4)', () => {
     const [one, two] = [new Client(), new Client()];
     assert.equal(instance.waitsSince, undefined, 'it is idle');
     const calls = [call(one), call(two)];
-    one.waitsSince = 10;
+    one.state = { kind: 'waiting', since: 10 };
     assert.equal(instance.waitsSince, undefined, 'one works');
-    two.waitsSince = 20;
+    two.state = { kind: 'waiting', since: 20 };
     assert.deepEqual(
       [instance.waitsSince, instance.callsInFlight, instance.idleSince],
       [20, 2, undefined],
@@ -180,7 +190,7 @@ describe('calls of an instance that wait for clients (L2, G4)', () => {
     await begun;
     assert.equal(instance.callsInFlight, 2);
     assert.equal(instance.waitsSince, undefined, 'a task runs');
-    instance.letGo('a task');
+    instance.endTask('a task');
     calls.push(call());
     assert.equal(instance.waitsSince, undefined, 'nobody can be asked by this one');
     for (let open = 0; open < 3; open++)

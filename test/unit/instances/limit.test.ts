@@ -55,7 +55,7 @@ describe('slots of instances (L2)', () => {
       evicted.push(`${name}: ${reason}`);
       return connection.close();
     };
-    limited.hold(connection, { ...busyHolder, end, ...holder });
+    limited.setHolder(connection, { ...busyHolder, end, ...holder });
     return { leave: () => connection.close() };
   }
 
@@ -170,13 +170,13 @@ describe('slots of instances (L2)', () => {
       idleSince: undefined as number | undefined,
       end: () => busy.connection.close(),
     };
-    limited.hold(busy.connection, by);
+    limited.setHolder(busy.connection, by);
     fake.automatic = undefined;
     const starting = connect();
     const slow = await fake.nextConnect();
     const waiting = connect();
     by.idleSince = 10;
-    limited.noteIdle();
+    limited.announceIdle();
     (await fake.nextConnect()).succeed(listing('x'));
     assert.equal((await waiting).kind, 'connected');
     slow.succeed(listing('x'));

@@ -374,7 +374,7 @@ function frozen<T>(value: T): T {
 describe('results: for the editor (V1)', () => {
   const delivery = deliveryWithoutFiles();
   const forEditor = (result: CallToolResult): Promise<CallToolResult> =>
-    delivery.forEditor(result, { server: 'shop', tool: 'look' });
+    delivery.readable(result, { server: 'shop', tool: 'look', conversation: 'd' });
 
   for (const [group, cases] of Object.entries(groups())) {
     describe(group, () => {

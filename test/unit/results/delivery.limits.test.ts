@@ -25,7 +25,7 @@ describe('results: the limits of delivery', () => {
         ...Array.from({ length: 50 }, () => ({ ...image })),
         text('x'.repeat(5_000)),
       ];
-      const result = await stage.delivery.forEditor(
+      const result = await stage.delivery.readable(
         { content } as unknown as CallToolResult,
         origin,
       );
@@ -36,7 +36,7 @@ describe('results: the limits of delivery', () => {
     it('the limit of files holds for clients with the server’s own result', async () => {
       const content = Array.from({ length: 50 }, () => ({ ...image }));
       const given = { content } as unknown as CallToolResult;
-      assert.equal(await stage.delivery.forOthers(given, origin), given);
+      assert.equal(await stage.delivery.asGiven(given, origin), given);
       assert.equal(filesIn(stage.folder).length, 32);
     });
   });
@@ -156,7 +156,7 @@ describe('results: the limits of delivery', () => {
       ]) {
         assert.match(
           await stage.delivery
-            .forEditor({ content: [text(other)] } as CallToolResult, origin)
+            .readable({ content: [text(other)] } as CallToolResult, origin)
             .then((r) => textsOf(r).join()),
           /\.txt\]/,
         );
@@ -233,7 +233,7 @@ describe('results: the limits of delivery', () => {
           if (going) setImmediate(count);
         };
         count();
-        const result = await stage.delivery.forEditor(given() as unknown as CallToolResult, origin);
+        const result = await stage.delivery.readable(given() as unknown as CallToolResult, origin);
         going = false;
         assert.ok(turns > 100, `${turns} turns`);
         assert.ok(JSON.stringify(result).length < 10_000);

@@ -50,7 +50,8 @@ describe('results in slices (P10)', () => {
     const result: CallToolResult = { content: [0xfb, 0xff, 0xfe].map(image) };
     share.owns(result);
     const saved: [number | undefined, number][] = [];
-    const given = await delivery((bytes) => saved.push([bytes[0], turns])).forEditor(result, {
+    const given = await delivery((bytes) => saved.push([bytes[0], turns])).readable(result, {
+      conversation: 'd',
       server: 's',
       tool: 't',
     });
@@ -71,7 +72,7 @@ describe('results in slices (P10)', () => {
     const result: CallToolResult = { content: [image(0xff)] };
     share.owns(result);
     const before = charged;
-    await delivery(() => {}).forOthers(result, { server: 's', tool: 't' });
+    await delivery(() => {}).asGiven(result, { server: 's', tool: 't', conversation: 'd' });
     assert.ok(charged - before > 0.5, `${charged - before} ms`);
   });
 
@@ -82,7 +83,7 @@ describe('results in slices (P10)', () => {
     );
     const result: CallToolResult = { content };
     share.owns(result);
-    await delivery(() => {}).forEditor(result, { server: 's', tool: 't' });
+    await delivery(() => {}).readable(result, { server: 's', tool: 't', conversation: 'd' });
     assert.ok(turns > 1_000, `${turns} turns`);
   });
 });

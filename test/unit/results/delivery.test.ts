@@ -194,7 +194,7 @@ describe('results: delivery', () => {
 
       it(`${name}: other clients get the server’s own result, and its files exist`, async () => {
         const result = given as unknown as CallToolResult;
-        assert.equal(await stage.delivery.forOthers(result, origin), result);
+        assert.equal(await stage.delivery.asGiven(result, origin), result);
         assert.equal(filesIn(stage.folder).length, files.length);
       });
     }
@@ -215,7 +215,7 @@ describe('results: delivery', () => {
     writeFileSync(path.join(stage.folder, 'storage'), 'in the way');
     const given = { content: [image, text('x'.repeat(2_000))] } as unknown as CallToolResult;
     stage.maxResultBytes = 1_024;
-    const [line, shown, long] = textsOf(await stage.delivery.forEditor(given, origin));
+    const [line, shown, long] = textsOf(await stage.delivery.readable(given, origin));
     assert.match(
       line ?? '',
       /^\[Image: image\/png, 5 bytes\. Not saved: (not a directory|file already exists) \(\w+\)\]$/,

@@ -21,7 +21,7 @@ import {
 import { timeOfArtifact, DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
-const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
+const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all', conversation: 'd' };
 const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 
 /** The smallest disk space of a file. */
@@ -119,7 +119,11 @@ describe('results: artifacts on disk (V2)', () => {
     ['x'.repeat(100), 'x'.repeat(64)],
   ] as const) {
     it(`a name that breaks rule N4 becomes a separate folder: ${name.slice(0, 20)}`, async () => {
-      const { path: file } = await saved(content('a'), { server: name, tool: name });
+      const { path: file } = await saved(content('a'), {
+        server: name,
+        tool: name,
+        conversation: 'd',
+      });
       assert.equal(path.dirname(file), path.join(root(), expected, expected));
     });
   }

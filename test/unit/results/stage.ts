@@ -9,7 +9,7 @@ import { DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
-export const origin = { server: 'shop', tool: 'look' };
+export const origin = { server: 'shop', tool: 'look', conversation: 'd' };
 export const text = (value: string, more: object = {}): object => ({
   type: 'text',
   text: value,
@@ -74,7 +74,7 @@ class DeliveryStage {
 
   /** Returns the result with `<n.extension>` for paths, and the contents of those files. */
   async delivered(given: Record<string, unknown>): Promise<{ result: unknown; files: string[] }> {
-    const result = await this.delivery.forEditor(
+    const result = await this.delivery.readable(
       frozen(structuredClone(given)) as unknown as CallToolResult,
       origin,
     );

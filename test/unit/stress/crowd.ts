@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../src/core/base/events.js';
-import { adminId } from '../../../src/core/host/admin.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
@@ -25,6 +25,7 @@ import { ids, lostBy, randomEntries, shared, steps, type Entry } from './crowdSt
 import type { Random } from './random.js';
 import { turn, within } from './turns.js';
 import { fakeClient } from '../../support/fakes/fakeClient.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 interface Call {
   readonly number: number;
@@ -259,6 +260,7 @@ export class Crowd {
     const { signal } = call.controller;
     void this.host
       .call({
+        policy: policies.agent,
         toolset: id,
         tool,
         arguments: { number },
@@ -388,7 +390,14 @@ export class Crowd {
 
   private async admin(tool: string, serverId: string, conversation: string): Promise<void> {
     const { signal } = new AbortController();
-    await this.host.call({ toolset: adminId, tool, arguments: { serverId }, conversation, signal });
+    await this.host.call({
+      policy: policies.agent,
+      toolset: adminId,
+      tool,
+      arguments: { serverId },
+      conversation,
+      signal,
+    });
   }
 
   private wait(promise: Promise<unknown>): void {

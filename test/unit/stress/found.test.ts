@@ -1,11 +1,12 @@
 /** The finds of the random edits, each in its few steps. */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import { testCore } from '../../support/core/testCore.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 describe('found by random edits', () => {
   let host: Host;
@@ -34,7 +35,14 @@ describe('found by random edits', () => {
     ...rest,
   });
   const call = (toolset: string, tool: string, conversation = 'd1'): Promise<ToolOutcome> =>
-    host.call({ toolset, tool, arguments: {}, conversation, signal: new AbortController().signal });
+    host.call({
+      policy: policies.agent,
+      toolset,
+      tool,
+      arguments: {},
+      conversation,
+      signal: new AbortController().signal,
+    });
   const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
   const published = (): string[] =>
     host.catalogue.toolsets

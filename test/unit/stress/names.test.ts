@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { needsAttention } from '../../../src/core/base/problem.js';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
-import { adminId, adminNames } from '../../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../../src/core/catalogue/admin.js';
 import { noResources } from '../../../src/core/tools/catalogue.js';
 import { curate } from '../../../src/core/tools/curate.js';
 import { ShortNames } from '../../../src/core/tools/editorNames.js';

@@ -66,3 +66,11 @@ export function seedOf(variable: string): number {
   console.log(`      ${variable}=${seed}`);
   return seed;
 }
+
+/**
+ * The number of random rounds of an adversarial test: two fifths of all. The workflow makes all for
+ * each commit of `main`, with `MCP_TOOLSETS_ROUNDS=1`.
+ */
+export function roundsOf(all: number): number {
+  return Math.ceil(all * Number(process.env['MCP_TOOLSETS_ROUNDS'] ?? 0.4));
+}

@@ -3,8 +3,8 @@
  * the instance of each call, and why each may end. They are compared with the host and the oracle.
  */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/host/admin.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import { adminId } from '../../../src/core/catalogue/admin.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { FakeClock } from '../../support/fakes/fakeClock.js';

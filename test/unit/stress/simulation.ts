@@ -4,10 +4,10 @@
  * only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
-import { adminNames } from '../../../src/core/host/admin.js';
+import { adminNames } from '../../../src/core/catalogue/admin.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { ListError } from '../../../src/core/connections/connection.js';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/calling/hostContract.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
@@ -17,6 +17,7 @@ import type { Random } from './random.js';
 import { Records, type CallRecord, type InstanceRecord, type Pending } from './records.js';
 import { turn, within } from './turns.js';
 import { conversations, steps, toolNames, vocabulary, type StepKind } from './vocabulary.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 export class Simulation {
   readonly counts = new Map<string, number>();
@@ -225,7 +226,14 @@ export class Simulation {
     this.records.calls.add(call);
     const { signal } = controller;
     void this.host
-      .call({ toolset: server, tool, arguments: { number: call.number }, conversation, signal })
+      .call({
+        policy: policies.agent,
+        toolset: server,
+        tool,
+        arguments: { number: call.number },
+        conversation,
+        signal,
+      })
       .then((outcome) => this.records.ended(call, outcome));
     await turn();
     this.records.claimStarts(call);

@@ -49,44 +49,59 @@ export function offsetOfServer(text: string, id: string): number | undefined {
 }
 
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
-  const { root, text, lineBreak } = nodes;
-  if (root === null || isEmptyValue(root)) {
-    const isBlank = text.trim() === '';
-    const gap = isBlank || text.endsWith('\n') ? [] : [''];
-    const lines = [...gap, 'version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
-    return [
-      { span: { start: isBlank ? 0 : text.length, end: text.length }, text: lines.join(lineBreak) },
-    ];
-  }
+  const { root, lineBreak } = nodes;
+  if (root === null || isEmptyValue(root)) return wholeFile(nodes, servers);
   if (!isMap(root)) return undefined;
   const written = nodes.pairOf(root, 'servers');
-  if (!written) {
-    if (root.flow) return undefined;
-    const lines = ['', 'servers:', ...blockLines(servers, '  ', '  ')].join(lineBreak);
-    return [insertion(nodes.lineEnd(nodes.endOf(root)), lineBreak + lines)];
-  }
-  const { value } = written.pair;
-  const column = nodes.column(nodes.startOf(written.pair.key));
-  const range = isEmptyValue(value) ? undefined : spanOf(value);
-  const isNothing = isMap(value)
-    ? value.flow && value.items.length === 0
-    : isScalar(value) && value.value === null;
-  // A map in flow style has no block in it, and nobody wants its servers on one line otherwise.
-  const isInBlock = !root.flow && !/[#\r\n]/.test(range ? text.slice(range.start, range.end) : '');
-  if (isEmptyValue(value) || (isNothing && isInBlock)) {
-    const start = nodes.afterColon(written.pair);
-    const end = nodes.lineEnd(range?.end ?? start);
-    const lines = blockLines(servers, ' '.repeat(column + 2), '  ').join(lineBreak);
-    return [
-      { span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines },
-    ];
-  }
+  if (written) return belowKey(nodes, written, servers);
+  if (root.flow) return undefined;
+  const lines = ['', 'servers:', ...blockLines(servers, '  ', '  ')].join(lineBreak);
+  return [insertion(nodes.lineEnd(nodes.endOf(root)), lineBreak + lines)];
+}
+
+function wholeFile({ text, lineBreak }: EditNodes, servers: readonly NewServer[]): Edits {
+  const isBlank = text.trim() === '';
+  const gap = isBlank || text.endsWith('\n') ? [] : [''];
+  const lines = [...gap, 'version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
+  const span = { start: isBlank ? 0 : text.length, end: text.length };
+  return [{ span, text: lines.join(lineBreak) }];
+}
+
+function belowKey(nodes: EditNodes, written: PairPlace, servers: readonly NewServer[]): Edits {
+  const { key, value } = written.pair;
+  const column = nodes.column(nodes.startOf(key));
+  const isNothing =
+    isEmptyValue(value) ||
+    (isMap(value) && value.flow && value.items.length === 0) ||
+    (isScalar(value) && value.value === null);
+  if (isNothing && canBeBlock(nodes, value))
+    return inPlaceOfNothing(nodes, written, blockLines(servers, ' '.repeat(column + 2), '  '));
   const flow = servers.map(({ id, entry }) => `${keyText(id)}: ${flowText(entry)}`).join(', ');
   if (!isMap(value)) return isNothing ? valueEdit(nodes, written, `{ ${flow} }`) : undefined;
   const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(value.items[0]?.key)) - column, 2));
   const apart = isApart(nodes, value);
   const lines = [...(apart ? [''] : []), ...blockLines(servers, '', step, apart)];
   return insertAt(nodes, value, value.items.length, lines, flow);
+}
+
+/**
+ * True for an absent value. A map in flow style has no block in it, and nobody wants its servers on
+ * one line otherwise.
+ */
+function canBeBlock({ root, text }: EditNodes, value: unknown): boolean {
+  if (isEmptyValue(value)) return true;
+  const range = spanOf(value);
+  const written = range ? text.slice(range.start, range.end) : '';
+  return isMap(root) && !root.flow && !/[#\r\n]/.test(written);
+}
+
+function inPlaceOfNothing(nodes: EditNodes, { pair }: PairPlace, lines: readonly string[]): Edits {
+  const range = isEmptyValue(pair.value) ? undefined : spanOf(pair.value);
+  const start = nodes.afterColon(pair);
+  const valueEnd = range?.end ?? start;
+  const end = nodes.lineEnd(valueEnd);
+  const rest = nodes.text.slice(valueEnd, end);
+  return [{ span: { start, end }, text: [rest, ...lines].join(nodes.lineBreak) }];
 }
 
 function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {

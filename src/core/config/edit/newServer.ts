@@ -44,9 +44,18 @@ export function validateId(id: string, taken: ReadonlySet<string>): string | und
 
 export function newEntry(kind: NewServerKind, text: string): NewEntry {
   if (kind === 'url') return { transport: 'streamable_http', url: text.trim() };
-  if (kind === 'package') return { transport: 'stdio', command: 'npx', args: ['-y', text.trim()] };
+  if (kind === 'package')
+    return {
+      transport: 'stdio',
+      command: 'npx',
+      args: ['-y', text.trim()],
+    };
   const [command = '', ...args] = commandWords(text) ?? [];
-  return { transport: 'stdio', command, args: args.length > 0 ? args : undefined };
+  return {
+    transport: 'stdio',
+    command,
+    args: args.length > 0 ? args : undefined,
+  };
 }
 
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {

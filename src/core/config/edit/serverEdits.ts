@@ -12,8 +12,8 @@ import {
   isMap,
   isSeq,
   spanOf,
+  type PairPlace,
 } from '../../yaml/editNodes.js';
-import type { PairPlace } from '../../yaml/editNodes.js';
 import * as edits from '../../yaml/edits.js';
 import type { Edits } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
@@ -220,7 +220,11 @@ function withoutLists(text: string, server: string): PlainMap {
   const { tools, ...rest } = serverValues(text)?.get(server) ?? {};
   return {
     ...rest,
-    tools: { ...(isObject(tools) && tools), whitelist: undefined, blacklist: undefined },
+    tools: {
+      ...(isObject(tools) && tools),
+      whitelist: undefined,
+      blacklist: undefined,
+    },
   };
 }
 
@@ -264,25 +268,18 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
 }
 
 /**
- * Adds a value in flow style below `tools.override` of a tool. Returns undefined if a value is
- * there already.
+ * Adds a value in flow style below `tools.override`. Returns undefined if a value is there already.
+ * @param path begins with the tool
  */
 export function addOverride(
   text: string,
   server: string,
-  tool: string,
-  path: readonly [string, ...string[]],
+  path: readonly string[],
   value: string,
 ): Edits {
   const nodes = EditNodes.read(text);
-  return (
-    nodes &&
-    sparingOthers(
-      text,
-      server,
-      addBelow(nodes, server, ['tools', 'override', tool, ...path], value),
-    )
-  );
+  const made = nodes && addBelow(nodes, server, ['tools', 'override', ...path], value);
+  return sparingOthers(text, server, made);
 }
 
 const launchKeys = ['transport', ...transportOfKey.keys()];

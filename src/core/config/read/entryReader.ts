@@ -22,8 +22,6 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 type Duplicate = 'duplicate-key' | 'duplicate-key:ofHeader' | 'duplicate-server';
 
-const none: Entries = new Map();
-
 const mostProblems = 500;
 
 /** Keeps problems up to a number, and the first error beyond it (S2a). */
@@ -138,28 +136,6 @@ export class NodeReader {
     return undefined;
   }
 
-  missingKey(
-    entries: Entries,
-    at: Place,
-    owner: string,
-    key: string,
-    example: string,
-    keys = [key],
-  ): undefined {
-    return this.missing(entries, keys, () => problemOf('missing-key', at, { owner, key, example }));
-  }
-
-  table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
-    const map = this.map(entry, fix);
-    return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
-  }
-
-  /** Returns the entries of a map of free keys, such as `env`. Any other value may be a secret. */
-  freeTable(entry: MapEntry | undefined, fix: string): Entries {
-    const map = this.map(entry, fix, describeKind);
-    return map && entry ? this.entries(map, this.places.key(entry)) : none;
-  }
-
   /** @param what names the value in a problem, by default with its key */
   map(
     entry: MapEntry | undefined,
@@ -178,33 +154,6 @@ export class NodeReader {
     return entry.value.kind === 'list' ? entry.value : this.wrong(entry, 'a list', fix);
   }
 
-  truth(entry: MapEntry | undefined): boolean | undefined {
-    const fix = `Write \`${entry?.key}: true\` or \`${entry?.key}: false\`, without quotes.`;
-    return this.scalar(entry, (value) => typeof value === 'boolean', '`true` or `false`', fix);
-  }
-
-  scalar<T>(
-    entry: MapEntry | undefined,
-    takes: (value: unknown) => value is T,
-    expected: string,
-    fix: string,
-  ): T | undefined {
-    if (!entry) return undefined;
-    const value = entry.value.kind === 'scalar' ? entry.value.value : undefined;
-    return takes(value) ? value : this.wrong(entry, expected, fix);
-  }
-
-  positive(
-    entry: MapEntry | undefined,
-    most: number,
-    expected: string,
-    fix: string,
-  ): number | undefined {
-    const isWhole = (value: unknown): value is number =>
-      typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= most;
-    return this.scalar(entry, isWhole, expected, fix);
-  }
-
   wrong(
     entry: MapEntry,
     expected: string,
@@ -213,17 +162,6 @@ export class NodeReader {
     what = `\`${entry.key}\``,
   ): undefined {
     return this.report('wrong-type', entry, { what, expected, found, fix });
-  }
-
-  word<T extends string>(
-    entry: MapEntry | undefined,
-    words: readonly T[],
-    fix: string,
-  ): T | undefined {
-    const written = this.string(entry, fix);
-    if (!entry || written === undefined) return undefined;
-    const expected = words.map((word) => `\`${word}\``).join(' or ');
-    return words.find((word) => word === written) ?? this.wrong(entry, expected, fix);
   }
 
   /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
@@ -258,7 +196,12 @@ export class NodeReader {
       const text = textOf(item) ?? other?.(item, place, index);
       if (text === undefined) {
         const found = describeKind(item);
-        this.report('wrong-type', place, { what, expected: 'a text', found, fix: itemFix(item) });
+        this.report('wrong-type', place, {
+          what,
+          expected: 'a text',
+          found,
+          fix: itemFix(item),
+        });
       } else if (this.withoutNul(text, place, what) !== undefined) texts.push(text);
     }
     return texts.length === list.items.length ? texts : undefined;

@@ -1,161 +1,184 @@
 /** Reads the launch of an entry with its references (C2). No problem quotes a possible secret. */
 import path from 'node:path';
-import { isLoopback } from '../../base/loopback.js';
-import { hasArguments, isShell } from './commandWords.js';
-import type { Entries, EntryReader } from './entryReader.js';
-import { suggestTransports, transportOfKey } from '../keys.js';
-import { literal, type EnvFile, type Launch, type OAuthSettings } from '../model.js';
-import type { Reference, StdioLaunch, Value } from '../model.js';
-import { referenceNotReplaced, shortened } from '../problems.js';
-import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
-import { isReference, noteForeign, readReference, readValue } from './references.js';
-import { textOf, type MapEntry } from '../../yaml/valueNodes.js';
 import { parse } from 'dotenv';
+import { isLoopback } from '../../base/loopback.js';
+import type { Place } from '../../base/problem.js';
+import { hasArguments, isShell } from './commandWords.js';
+import type { EntryReader } from './entryReader.js';
+import { suggestTransports, transportOfKey } from '../keys.js';
+import {
+  literal,
+  type EnvFile,
+  type EnvFileReading,
+  type Launch,
+  type HttpLaunch,
+  type OAuthSettings,
+  type Reference,
+  type StdioLaunch,
+  type Value,
+} from '../model.js';
+import { referenceNotReplaced, shortened } from '../problems.js';
+import { argumentSyntaxes, foreignReference } from '../foreignReferences.js';
+import { isReference, readReference, readValue, reportForeign } from './references.js';
+import type { Table } from './shapes.js';
+import { textOf, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 
 type Transport = Launch['transport'];
+type Server = Table<'server'>;
 
-export function readLaunch(
-  reader: EntryReader,
-  server: MapEntry,
-  entries: Entries,
-): Launch | undefined {
-  const owner = `Server \`${shortened(server.key)}\``;
-  const required = (key: string, example: string): MapEntry | undefined =>
-    entries.get(key) ?? reader.missingKey(entries, reader.places.key(server), owner, key, example);
-  const transport = readTransport(reader, required, entries);
+export function readLaunch(server: Server, id: string): Launch | undefined {
+  const owner = `Server \`${shortened(id)}\``;
+  const transport = readTransport(server, owner);
   if (transport === undefined) return undefined;
+  reportForeignKeys(server, transport);
+  return transport === 'stdio' ? readProgram(server, owner) : readAddress(server, owner);
+}
+
+function reportForeignKeys({ reader, entries }: Server, transport: Transport): void {
   // An entry of `sse` has one mistake, whatever its other keys.
-  const isSse = textOf(entries.get('transport')?.value) === 'sse';
-  for (const entry of isSse ? [] : entries.values()) {
-    const belongsTo = transportOfKey.get(entry.key);
-    if (belongsTo === undefined || belongsTo === transport) continue;
+  if (textOf(entries.get('transport')?.value) === 'sse') return;
+  for (const entry of entries.values()) {
     const { key } = entry;
-    reader.report('key-not-for-transport', reader.places.key(entry), {
-      key,
-      owner: belongsTo,
-      transport,
-    });
+    const owner = transportOfKey.get(key);
+    if (owner === undefined || owner === transport) continue;
+    reader.report('key-not-for-transport', reader.places.key(entry), { key, owner, transport });
   }
-  if (transport === 'streamable_http') {
-    const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
-    const headers = readHeaders(reader, entries.get('headers'));
-    const sessionId = readSessionId(reader, entries.get('sessionId'));
-    const oauth = readOAuth(reader, entries.get('oauth'));
-    return url === undefined
-      ? undefined
-      : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
-  }
-  const command = readCommand(reader, required('command', 'command: npx'));
-  const args = readArgs(reader, entries.get('args'));
-  if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
-  const cwd = readCwd(reader, entries.get('cwd'));
-  const env = readEnv(reader, entries.get('env'));
-  const envFile = readEnvFile(reader, entries.get('envFile'), env);
+}
+
+function readAddress(server: Server, owner: string): HttpLaunch | undefined {
+  const url = readUrl(server, owner);
+  const headers = readHeaders(server);
+  const sessionId = readSessionId(server);
+  const oauth = readOAuth(server);
+  return (
+    url && {
+      transport: 'streamable_http',
+      url,
+      headers,
+      sessionId,
+      oauth,
+    }
+  );
+}
+
+function readProgram(server: Server, owner: string): StdioLaunch | undefined {
+  const command = readCommand(server, owner);
+  const args = readArgs(server);
+  if (!isShell(command ?? '')) reportForeignArguments(server);
+  const cwd = readCwd(server);
+  const env = readEnv(server);
+  const envFile = readEnvFile(server, env);
   if (command === undefined || cwd === undefined) return undefined;
-  const { source, deps, starts } = reader;
+  const { source, deps, starts } = server.reader;
+  const ofPerson = source.origin === 'user' && ({ isPersons: true } as const);
   const launch: StdioLaunch = {
-    transport,
+    transport: 'stdio',
     command,
     args,
     cwd,
     env,
-    ...(envFile && { envFile }),
-    ...(source.origin === 'user' && { isPersons: true }),
+    envFile,
+    ...ofPerson,
   };
   const programs = starts ? (deps.programs?.(launch) ?? []) : [];
   return programs.length === 0 ? launch : { ...launch, programs };
 }
 
 /** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */
-function readTransport(
-  reader: EntryReader,
-  required: (key: string, example: string) => MapEntry | undefined,
-  entries: Entries,
-): Transport | undefined {
-  const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
-  const entry = required('transport', `transport: ${likely}`);
-  if (!entry) return entries.has('url') === entries.has('command') ? undefined : likely;
-  const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
-  const transport = reader.string(entry, fix);
-  if (transport === undefined || transport === 'stdio' || transport === 'streamable_http')
-    return transport;
-  if (transport !== 'sse') {
-    const meant = suggestTransports(transport).map((one) => `\`transport: ${one}\``);
-    const given = { transport: shortened(transport), meant: meant.join(' or ') };
-    return reader.report('transport-unsupported', entry, given);
+function readTransport(server: Server, owner: string): Transport | undefined {
+  const { reader } = server;
+  const hasUrl = server.entries.has('url');
+  const hasCommand = server.entries.has('command');
+  const likely = hasUrl && !hasCommand ? 'streamable_http' : 'stdio';
+  const entry = server.entry('transport');
+  if (!entry) {
+    server.missingKey(owner, `transport: ${likely}`);
+    return hasUrl === hasCommand ? undefined : likely;
   }
-  if (entries.has('command') && !entries.has('url')) {
-    reader.report('transport-sse:withCommand', entry, {});
-    return 'stdio';
+  const written = reader.string(entry, server.fix('transport'));
+  switch (written) {
+    case undefined:
+    case 'stdio':
+    case 'streamable_http':
+      return written;
+    case 'sse': {
+      const isProgram = hasCommand && !hasUrl;
+      reader.report(isProgram ? 'transport-sse:withCommand' : 'transport-sse', entry, {});
+      return isProgram ? 'stdio' : 'streamable_http';
+    }
+    default: {
+      const meant = suggestTransports(written).map((one) => `\`transport: ${one}\``);
+      const given = { transport: shortened(written), meant: meant.join(' or ') };
+      return reader.report('transport-unsupported', entry, given);
+    }
   }
-  reader.report('transport-sse', entry, {});
-  return 'streamable_http';
 }
 
 const writtenOut = 'Write the value out: this key takes no reference.';
 
-function readCommand(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
-  const fix = 'Write the program to start, for example `command: npx`.';
-  const command = reader.string(entry, fix);
-  if (!entry || command === undefined) return undefined;
-  if (hasArguments(command)) return reader.report('command-with-arguments', entry, {});
+function readCommand(server: Server, owner: string): string | undefined {
+  const entry = server.entry('command');
+  if (!entry) return server.missingKey(owner, 'command: npx');
+  const command = server.read('command');
+  if (command === undefined) return undefined;
+  if (hasArguments(command)) return server.report('command-with-arguments', 'command', {});
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) {
     const advice =
       'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
-    return reader.wrong(entry, 'a program', advice, 'an address');
+    return server.wrong('command', 'a program', 'an address', advice);
   }
   const instead =
     '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
-  noteForeign(reader, entry, command, argumentSyntaxes, instead);
-  return command.trim() === ''
-    ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text')
-    : command;
+  reportForeign(server.reader, entry, command, { syntaxes: argumentSyntaxes, instead });
+  if (command.trim() !== '') return command;
+  return server.wrong('command', 'a non-empty text', 'an empty text');
 }
 
-function readArgs(reader: EntryReader, entry: MapEntry | undefined): Value[] {
-  const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
+function readArgs(server: Server): Value[] {
+  const { reader } = server;
   const references = new Map<number, Reference>();
-  const texts = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
+  const readItem = (item: ValueNode, place: Place, index: number): string | undefined => {
     if (!isReference(item)) return undefined;
-    const at = {
-      what: `Argument ${index + 1}`,
-      target: `argument ${index + 1}`,
+    const what = `Argument ${index + 1}`;
+    const target = `argument ${index + 1}`;
+    const reference = readReference(reader, item, {
+      what,
+      target,
       value: place,
       key: place,
-    };
-    const reference = readReference(reader, item, at);
+    });
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
-  });
+  };
+  const entry = server.entry('args');
+  const texts = reader.texts(entry, 'An item of `args`', server.fix('args'), readItem);
   return (texts ?? []).map((text, index) => references.get(index) ?? literal(text));
 }
 
 /** A program may expand variables of its own `env`, as `mcp-remote` does. */
-function noteForeignArguments(reader: EntryReader, entries: Entries): void {
-  const [args, env] = ['args', 'env'].map((key) => entries.get(key));
+function reportForeignArguments(server: Server): void {
+  const { reader } = server;
+  const args = server.entry('args');
+  const env = server.entry('env')?.value;
   if (args?.value.kind !== 'list') return;
-  const own = env?.value.kind === 'map' ? env.value.entries : undefined;
+  const isOwn = (name: string): boolean => env?.kind === 'map' && env.entries.has(name);
   for (const [index, item] of args.value.items.entries()) {
-    const text = textOf(item);
-    const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
-    if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
+    const found = foreignReference(textOf(item) ?? '', argumentSyntaxes);
+    if (!found || (found.kind === 'variable' && isOwn(found.name))) continue;
     const place = reader.places.item(args, item);
     reader.noteWarning(() => referenceNotReplaced(place, `argument ${index + 1}`, found));
   }
 }
 
-function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
-  const { folder } = reader.source;
-  if (!entry) return path.resolve(folder);
-  const written = reader.string(
-    entry,
-    'Write a path relative to the workspace folder, for example `cwd: .`.',
-  );
+function readCwd(server: Server): string | undefined {
+  const { source, starts, deps } = server.reader;
+  if (!server.entry('cwd')) return path.resolve(source.folder);
+  const written = server.read('cwd');
   if (written === undefined) return undefined;
-  const cwd = path.resolve(folder, written);
-  if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
-  const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
-  return reader.report('cwd-missing', entry, { cwd, fix: unexpanded(written) ?? fix });
+  const cwd = path.resolve(source.folder, written);
+  if (!starts || deps.directoryExists(cwd)) return cwd;
+  const usual = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  return server.report('cwd-missing', 'cwd', { cwd, fix: unexpanded(written) ?? usual });
 }
 
 function unexpanded(written: string): string | undefined {
@@ -164,47 +187,58 @@ function unexpanded(written: string): string | undefined {
   return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
-function readUrl(reader: EntryReader, entry: MapEntry | undefined): Value | undefined {
-  if (!entry) return undefined;
-  const fix = 'Write an address, for example `url: https://example.com/mcp`.';
-  const { value } = entry;
-  const at = reader.places.value(entry);
-  const place = { what: '`url`', target: '`url`', value: at, key: reader.places.key(entry) };
-  const reference = value.kind === 'map' ? readReference(reader, value, place) : undefined;
-  const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
-  if (written === undefined) return undefined;
-  const url = reference ?? literal(written);
-  if (reference && written === '') return url;
+function readUrl(server: Server, owner: string): Value | undefined {
+  const entry = server.entry('url');
+  if (!entry) return server.missingKey(owner, 'url: https://example.com/mcp');
+  const url = readUrlValue(server, entry);
+  if (url === undefined || (url.kind === 'reference' && url.value === '')) return url;
+  if (url.kind === 'literal' && url.value.trim() !== '')
+    reportForeign(server.reader, entry, url.value);
+  const why = urlMistake(url);
+  if (why === undefined) return url;
   const whole =
     'Write the whole address of the server, for example `url: https://example.com/mcp`.';
-  // The address may hold credentials, so no reason quotes it.
-  const invalid = (why: string): undefined =>
-    reader.report('url-invalid', at, { why, fix: correctionOf(reference) ?? whole });
-  if (written.trim() === '') return invalid('is empty');
-  if (!reference) noteForeign(reader, entry, written, everySyntax);
-  if (!URL.canParse(written)) return invalid('is not a complete URL');
-  const { protocol } = new URL(written);
-  if (protocol === 'http:' || protocol === 'https:') return url;
-  const found = reference ? '' : `; found \`${shortened(protocol)}\``;
-  return invalid(`must begin with \`http://\` or \`https://\`${found}`);
+  return server.report('url-invalid', 'url', { why, fix: correctionOf(url) ?? whole });
 }
 
-function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
-  const sessionId = reader.string(
-    entry,
-    "Write a text in quotes, or `sessionId: ''` for none.",
-    'secret',
-  );
-  if (!entry || sessionId === undefined) return '';
-  noteForeign(reader, entry, sessionId, everySyntax, writtenOut);
+function readUrlValue(server: Server, entry: MapEntry): Value | undefined {
+  const { reader } = server;
+  if (entry.value.kind !== 'map') {
+    const written = reader.string(entry, server.fix('url'), 'secret');
+    return written === undefined ? undefined : literal(written);
+  }
+  const value = reader.places.value(entry);
+  const key = reader.places.key(entry);
+  return readReference(reader, entry.value, {
+    what: '`url`',
+    target: '`url`',
+    value,
+    key,
+  });
+}
+
+/** Completes "`url` …". The address may hold credentials, so no reason quotes it. */
+function urlMistake({ kind, value }: Value): string | undefined {
+  if (value.trim() === '') return 'is empty';
+  if (!URL.canParse(value)) return 'is not a complete URL';
+  const { protocol } = new URL(value);
+  if (protocol === 'http:' || protocol === 'https:') return undefined;
+  const found = kind === 'reference' ? '' : `; found \`${shortened(protocol)}\``;
+  return `must begin with \`http://\` or \`https://\`${found}`;
+}
+
+function readSessionId(server: Server): string {
+  const sessionId = server.read('sessionId') ?? '';
+  const entry = server.entry('sessionId');
+  if (entry) reportForeign(server.reader, entry, sessionId, { instead: writtenOut });
   if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
-  return reader.report('header-invalid:session', entry, {}) ?? '';
+  return server.report('header-invalid:session', 'sessionId', {}) ?? '';
 }
 
-function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, Value> {
+function readEnv(server: Server): Map<string, Value> {
+  const { reader } = server;
   const values = new Map<string, Value>();
-  const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
-  for (const item of reader.freeTable(entry, fix).values()) {
+  for (const item of server.free('env')) {
     const name = shortened(item.key);
     if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
       reader.report('env-name-invalid', reader.places.key(item), { name });
@@ -225,43 +259,42 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
 const protocolHeader =
   /^(?:accept|accept-encoding|content-type|content-length|content-encoding|host|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect|range|if-[a-z-]+|last-event-id|mcp-.*)$/i;
 
-function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, Value> {
+function readHeaders(server: Server): Map<string, Value> {
+  const { reader } = server;
   const values = new Map<string, Value>();
   const written = new Map<string, MapEntry>();
-  const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
-  for (const item of reader.freeTable(entry, fix).values()) {
-    const name = shortened(item.key);
-    const place = reader.places.key(item);
+  for (const item of server.free('headers')) {
+    const small = item.key.toLowerCase();
+    const first = written.get(small);
     if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
-      reader.report('header-invalid:name', place, { name });
-      continue;
-    }
-    const first = written.get(item.key.toLowerCase());
-    if (first) {
+      const name = shortened(item.key);
+      reader.report('header-invalid:name', reader.places.key(item), { name });
+    } else if (first) {
       reader.duplicate('duplicate-key:ofHeader', item, first);
-      continue;
+    } else {
+      written.set(small, item);
+      const value = readHeader(reader, item);
+      if (value) values.set(item.key, value);
     }
-    written.set(item.key.toLowerCase(), item);
-    if (protocolHeader.test(item.key)) {
-      const isSession = item.key.toLowerCase() === 'mcp-session-id';
-      const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
-      reader.report('header-invalid:protocol', place, { name, fix });
-      continue;
-    }
-    const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
-    if (value === undefined) continue;
-    if (!isHeaderValue(value.value)) {
-      reader.report('header-invalid:value', item, {
-        name,
-        fix: correctionOf(value) ?? 'Remove the character.',
-      });
-    } else values.set(item.key, value);
   }
   return values;
 }
 
-function correctionOf(value: Value | undefined): string | undefined {
-  if (value?.kind !== 'reference' || value.source.kind === 'command') return undefined;
+function readHeader(reader: EntryReader, item: MapEntry): Value | undefined {
+  const name = shortened(item.key);
+  if (protocolHeader.test(item.key)) {
+    const isSession = item.key.toLowerCase() === 'mcp-session-id';
+    const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
+    return reader.report('header-invalid:protocol', reader.places.key(item), { name, fix });
+  }
+  const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
+  if (value === undefined || isHeaderValue(value.value)) return value;
+  const fix = correctionOf(value) ?? 'Remove the character.';
+  return reader.report('header-invalid:value', item, { name, fix });
+}
+
+function correctionOf(value: Value): string | undefined {
+  if (value.kind !== 'reference' || value.source.kind === 'command') return undefined;
   return `Correct the variable \`${value.source.name}\`.`;
 }
 
@@ -273,107 +306,83 @@ export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
-function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings | undefined {
-  const entries = reader.table(
-    'oauth',
-    entry,
-    'Write a map, for example `oauth: { clientId: my-client }`.',
-  );
-  if (!entry || entries.size === 0) return undefined;
-  const help =
-    'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
-  const grants = ['authorization_code', 'client_credentials'] as const;
-  const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
-  const client = entries.get('clientId');
-  const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
-  if (client) noteForeign(reader, client, clientId, everySyntax, writtenOut);
-  const secret = (key: string): Value | undefined => {
-    const found = entries.get(key);
-    return found && readValue(reader, found);
+function readOAuth(server: Server): OAuthSettings | undefined {
+  const oauth = server.table('oauth');
+  if (oauth.entries.size === 0) return undefined;
+  const grant = oauth.read('grant') ?? 'authorization_code';
+  const client = oauth.entry('clientId');
+  const clientId = oauth.read('clientId') ?? '';
+  if (client) reportForeign(oauth.reader, client, clientId, { instead: writtenOut });
+  if (grant === 'client_credentials' && !client) oauth.missingKey('`oauth`', 'clientId: my-client');
+  requireIssuer(oauth);
+  const secret = (key: 'clientSecret' | 'privateKey'): Value | undefined => {
+    const entry = oauth.entry(key);
+    return entry && readValue(oauth.reader, entry);
   };
-  const issuer = readIssuer(reader, entries.get('issuer'));
-  const clientSecret = secret('clientSecret');
-  const privateKey = secret('privateKey');
-  const scopesFix = 'Write a list, for example `scopes: [read]`.';
-  const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
-  const portFix =
-    'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
-  const redirectPort = reader.positive(
-    entries.get('redirectPort'),
-    65_535,
-    'a number from 1 to 65535',
-    portFix,
-  );
-  if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    reader.missingKey(
-      entries,
-      reader.places.key(entry),
-      '`oauth`',
-      'clientId',
-      'clientId: my-client',
-    );
-  }
-  // Otherwise whoever the server names would be shown the secret.
-  const shown = entries.get('clientSecret') ?? entries.get('privateKey');
-  if (shown && !entries.has('issuer')) {
-    const example = 'issuer: https://auth.example.com';
-    reader.missingKey(
-      entries,
-      reader.places.key(shown),
-      '`oauth` with credentials of a client',
-      'issuer',
-      example,
-    );
-  }
-  return { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort };
+  return {
+    grant,
+    clientId,
+    issuer: readIssuer(oauth),
+    clientSecret: secret('clientSecret'),
+    privateKey: secret('privateKey'),
+    scopes: oauth.read('scopes') ?? [],
+    redirectPort: oauth.read('redirectPort'),
+  };
 }
 
-function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
-  const fix =
-    'Write the address of the authorization server, for example `issuer: https://auth.example.com`.';
-  const written = reader.string(entry, fix);
-  if (written === undefined || !entry) return undefined;
+/** Otherwise any server that the MCP server names would be shown the secret. */
+function requireIssuer(oauth: Table<'oauth'>): void {
+  const shown = oauth.entry('clientSecret') ?? oauth.entry('privateKey');
+  if (!shown || oauth.entry('issuer')) return;
+  const owner = '`oauth` with credentials of a client';
+  const place = oauth.reader.places.key(shown);
+  oauth.missingKey(owner, 'issuer: https://auth.example.com', place);
+}
+
+function readIssuer(oauth: Table<'oauth'>): string | undefined {
+  const written = oauth.read('issuer');
+  if (written === undefined) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
   const isPlain =
     url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   const isSafe =
     url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (isPlain && isSafe) return written;
-  return reader.wrong(entry, 'an https address without user, query and fragment', fix);
+  return oauth.wrong('issuer', 'an https address without user, query and fragment');
 }
 
 /** The parser takes time in the square of the length of such a run. */
 const longestBlank = 1000;
 const blankRun = new RegExp(`\\s{${longestBlank}}`);
 
-function readEnvFile(
-  reader: EntryReader,
-  entry: MapEntry | undefined,
-  env: ReadonlyMap<string, Value>,
-): EnvFile | undefined {
-  const fix = 'Write the path of a file, for example `envFile: .env`.';
-  const written = reader.string(entry, fix);
-  if (!entry || written === undefined) return undefined;
-  if (written.trim() === '') return reader.wrong(entry, 'the path of a file', fix, 'an empty text');
-  const { folder, origin = 'folder' } = reader.source;
+function readEnvFile(server: Server, env: ReadonlyMap<string, Value>): EnvFile | undefined {
+  const written = server.read('envFile');
+  if (written === undefined) return undefined;
+  if (written.trim() === '') return server.wrong('envFile', 'the path of a file', 'an empty text');
+  const { source, starts, deps } = server.reader;
+  const { folder, origin } = source;
   const file = path.resolve(folder, written);
-  if (!reader.starts) return { file, values: new Map() };
-  const unusable = (reason: string): undefined =>
-    reader.report('env-file-unusable', entry, {
-      file,
-      reason,
-      fix:
-        unexpanded(written) ??
-        'Make it a file of variables in the workspace folder, or correct `envFile`.',
-    });
   // A workspace must not cause reads of other files (C2b). The user's own file may name any.
-  const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
-  if (reading === undefined) return { file, values: new Map() };
-  if (reading.kind === 'refused') return unusable(reading.reason);
-  if (blankRun.test(reading.text))
-    return unusable(`it has ${longestBlank} blanks or empty lines in a row`);
-  const values = new Map(Object.entries(parse(reading.text)));
-  if ([...values.values()].some((value) => value.includes('\0')))
-    return unusable('it has a NUL character in a value');
-  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
+  const within = origin === 'user' ? undefined : folder;
+  const reading = starts ? deps.envFile?.(file, within) : undefined;
+  const values = reading ? variablesOf(reading) : [];
+  if (typeof values === 'string') {
+    const usual = 'Make it a file of variables in the workspace folder, or correct `envFile`.';
+    const fix = unexpanded(written) ?? usual;
+    return server.report('env-file-unusable', 'envFile', {
+      file,
+      reason: values,
+      fix,
+    });
+  }
+  return { file, values: new Map(values.filter(([name]) => !env.has(name))) };
+}
+
+/** Returns the variables, or a phrase with the reason against the file. */
+function variablesOf(reading: EnvFileReading): [string, string][] | string {
+  if (reading.kind === 'refused') return reading.reason;
+  if (blankRun.test(reading.text)) return `it has ${longestBlank} blanks or empty lines in a row`;
+  const values = Object.entries(parse(reading.text));
+  const hasNul = values.some(([, value]) => value.includes('\0'));
+  return hasNul ? 'it has a NUL character in a value' : values;
 }

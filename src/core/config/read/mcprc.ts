@@ -79,8 +79,18 @@ function translated(server: MapEntry): MapEntry {
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {
     const { keySpan: span } = server;
     const source = written.has('url') ? 'streamable_http' : 'stdio';
-    const value: ValueNode = { kind: 'scalar', value: source, source, span };
-    entries.set('transport', { key: 'transport', keyIsText: true, keySpan: span, value });
+    const value: ValueNode = {
+      kind: 'scalar',
+      value: source,
+      source,
+      span,
+    };
+    entries.set('transport', {
+      key: 'transport',
+      keyIsText: true,
+      keySpan: span,
+      value,
+    });
   }
   return { ...server, value: { ...server.value, entries } };
 }

@@ -4,13 +4,13 @@
  */
 import type { Place, Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
-import { isEnabled } from '../model.js';
-import type {
-  ConfigModel,
-  ConfigDeps,
-  ConfiguredServer,
-  ParsedSource,
-  SourceText,
+import {
+  isEnabled,
+  type ConfigModel,
+  type ConfigDeps,
+  type ConfiguredServer,
+  type ParsedSource,
+  type SourceText,
 } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
@@ -62,7 +62,11 @@ export function mergeSources(
           })
         : problemOf('id-in-other-folder', place, { ...given, related: firstEntry(holder) });
       const severity = isEnabled(server) ? found.severity : 'information';
-      problems.push({ ...found, server: server.id, severity });
+      problems.push({
+        ...found,
+        server: server.id,
+        severity,
+      });
     }
   }
   const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };

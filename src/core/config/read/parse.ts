@@ -7,18 +7,19 @@ import { describe, type Entries, EntryReader } from './entryReader.js';
 import { viewHashOf } from '../hash.js';
 import { launchHashOf } from '../launchValues.js';
 import { readLaunch } from './launch.js';
-import { builtInToolset } from '../model.js';
-import type {
-  ConfigDeps,
-  ConfiguredServer,
-  ParsedSource,
-  ServerDefinition,
-  SourceText,
+import {
+  builtInToolset,
+  type ConfigDeps,
+  type ConfiguredServer,
+  type ParsedSource,
+  type ServerDefinition,
+  type SourceText,
 } from '../model.js';
 import { serverPlaces } from './places.js';
 import { shortened } from '../problems.js';
 import { readYamlFile } from './yamlProblems.js';
 import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
+import { Table } from './shapes.js';
 import { readView } from './view.js';
 
 export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
@@ -83,11 +84,25 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   }
   const definition = readDefinition(reader, entry, places);
   const { source } = reader;
-  const from = { id, source: source.file, origin: source.origin ?? 'folder', places };
+  const from = {
+    id,
+    source: source.file,
+    origin: source.origin ?? 'folder',
+    places,
+  };
   const { failed } = reader;
   if (!enabled) reader.soften();
-  if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled };
-  return { kind: 'valid', ...from, definition };
+  if (definition === undefined || failed)
+    return {
+      kind: 'invalid',
+      ...from,
+      enabled,
+    };
+  return {
+    kind: 'valid',
+    ...from,
+    definition,
+  };
 }
 
 function readDefinition(
@@ -101,16 +116,14 @@ function readDefinition(
     const what = `Server \`${shortened(entry.key)}\``;
     return reader.wrong(entry, 'a map of settings', fix, describe(value), what);
   }
-  const entries: Entries =
-    value.kind === 'map'
-      ? reader.knownEntries('server', value, reader.places.key(entry))
-      : new Map();
-  const enabled = reader.truth(entries.get('enabled')) ?? true;
-  const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
+  const map = value.kind === 'map' ? value : undefined;
+  const server = new Table(reader, 'server', map, reader.places.key(entry));
+  const enabled = server.read('enabled') ?? true;
+  const trulyStateless = server.read('truely-stateless') ?? false;
   // Such an entry only switches off the same server of another file (C5).
-  if (!enabled && entries.size === 1) return undefined;
-  const launch = readLaunch(reader, entry, entries);
-  const view = readView(reader, entries);
+  if (!enabled && server.entries.size === 1) return undefined;
+  const launch = readLaunch(server, entry.key);
+  const view = readView(server);
   if (launch === undefined) return undefined;
   const launchHash = launchHashOf(launch, trulyStateless);
   return {
@@ -130,11 +143,22 @@ export function accepted(
   servers: readonly ConfiguredServer[],
   found: readonly Problem[],
 ): ParsedSource {
-  return { kind: 'accepted', file, folder, origin, servers, problems: found.toSorted(byPlace) };
+  return {
+    kind: 'accepted',
+    file,
+    folder,
+    origin,
+    servers,
+    problems: found.toSorted(byPlace),
+  };
 }
 
 export function refused(file: string, found: readonly Problem[]): ParsedSource {
-  return { kind: 'refused', file, problems: found.toSorted(byPlace) };
+  return {
+    kind: 'refused',
+    file,
+    problems: found.toSorted(byPlace),
+  };
 }
 
 function checkRoot(reader: EntryReader, root: MapNode): void {

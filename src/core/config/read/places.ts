@@ -67,11 +67,9 @@ export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces
    * Follows a path to its last written step. @param ofKey at a key, if the whole path is written
    */
   const find = (path: Path, ofKey: boolean): Place => {
-    let [entry, item, node]: [MapEntry, ValueNode | undefined, ValueNode] = [
-      server,
-      undefined,
-      server.value,
-    ];
+    let entry = server;
+    let item: ValueNode | undefined;
+    let node = server.value;
     let isWhole = true;
     for (const step of path) {
       const next = node.kind === 'map' ? node.entries.get(String(step)) : undefined;
@@ -80,7 +78,9 @@ export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces
       const below = next?.value ?? inList;
       isWhole = below !== undefined;
       if (!below) break;
-      [entry, item, node] = [next ?? entry, inList, below];
+      entry = next ?? entry;
+      item = inList;
+      node = below;
     }
     if (item) return places.item(entry, item);
     return entry === server || (ofKey && isWhole) ? places.key(entry) : places.value(entry);

@@ -4,9 +4,13 @@ import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
 import { keysOf } from '../keys.js';
+import { Table } from './shapes.js';
 import { everySyntax, foreignReference, type Syntax } from '../foreignReferences.js';
 import { literal, type Reference, type ReferenceSource, type Value } from '../model.js';
 import { envUnset, referenceNotReplaced, shortened } from '../problems.js';
+
+type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;
+type ReferenceTable = Table<'reference'>;
 
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
@@ -25,35 +29,40 @@ export function readValue(
 ): Value | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
-    noteForeign(reader, entry, text, everySyntax, undefined, target);
+    reportForeign(reader, entry, text, { target });
     return literal(text);
   }
   const what = `The value of \`${shortened(entry.key)}\``;
-  const at = { what, target, value: reader.places.value(entry), key: reader.places.key(entry) };
+  const at = {
+    what,
+    target,
+    value: reader.places.value(entry),
+    key: reader.places.key(entry),
+  };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
-  const found = describeKind(entry.value);
-  return reader.report('wrong-type', at.value, {
-    what,
-    expected: 'a text or a map with `env`',
-    found,
-    fix,
-  });
+  const expected = 'a text or a map with `env`';
+  return reader.wrong(entry, expected, fix, describeKind(entry.value), what);
 }
 
-export function noteForeign(
+interface Foreign {
+  readonly syntaxes?: readonly Syntax[];
+  /** The words for a place that takes no reference. */
+  readonly instead?: string;
+  readonly target?: string;
+}
+
+/** Warns about a reference in the form of another program. */
+export function reportForeign(
   reader: EntryReader,
   entry: MapEntry,
   text: string,
-  syntaxes: readonly Syntax[],
-  instead?: string,
-  target = `\`${entry.key}\``,
+  { syntaxes = everySyntax, instead, target = `\`${entry.key}\`` }: Foreign = {},
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found)
-    reader.noteWarning(() =>
-      referenceNotReplaced(reader.places.value(entry), target, found, instead),
-    );
+  if (!found) return;
+  const place = reader.places.value(entry);
+  reader.noteWarning(() => referenceNotReplaced(place, target, found, instead));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
@@ -61,61 +70,73 @@ export function isReference(node: ValueNode): node is MapNode {
   return node.kind === 'map' && keysOf('reference').some((key) => node.entries.has(key));
 }
 
+const sources = ['env', 'secret', 'command'] as const;
+
 export function readReference(
   reader: EntryReader,
   map: MapNode,
   at: ValuePlace,
 ): Reference | undefined {
-  const entries = reader.knownEntries('reference', map, at.key);
-  const sources = ['env', 'secret', 'command'];
-  const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
-  if (!written) return reader.missingKey(entries, at.key, at.what, 'env', 'env: NAME', sources);
-  const twoSources = (first: string, second: MapEntry): undefined =>
-    reader.report('wrong-type:twoSources', reader.places.key(second), {
-      owner: at.what,
-      first,
-      other: second.key,
-    });
-  if (other) return twoSources(written.key, other);
-  const source = readSource(reader, written);
-  const affix = (key: string, otherwise: string | undefined): string | undefined => {
-    const entry = entries.get(key);
-    return entry ? reader.string(entry, 'Write a text in quotes.', 'secret') : otherwise;
-  };
-  const prefix = affix('prefix', '');
-  const suffix = affix('suffix', '');
-  const fallback = affix('default', undefined);
+  const table = new Table(reader, 'reference', map, at.key);
+  const [key, other] = sources.filter((one) => table.entry(one));
+  if (key === undefined) return table.missingKey(at.what, 'env: NAME', at.key, sources);
+  if (other) return reportSecond(table, at.what, key, other);
+  const source = key === 'command' ? readCommandSource(table) : readNamedSource(table, key);
+  const prefix = table.entry('prefix') ? table.read('prefix') : '';
+  const suffix = table.entry('suffix') ? table.read('suffix') : '';
+  const fallback = table.read('default');
   if (source === undefined || prefix === undefined || suffix === undefined) return undefined;
-  const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
+  const reference = {
+    kind: 'reference',
+    source,
+    prefix,
+    suffix,
+    fallback,
+  } as const;
   if (source.kind === 'command') {
-    const meaningless = entries.get('default');
-    if (meaningless) return twoSources('command', meaningless);
+    if (table.entry('default')) return reportSecond(table, at.what, 'command', 'default');
     return { ...reference, value: '' };
   }
-  const { env, secret } = reader.deps;
-  const { name } = source;
-  const present =
-    source.kind === 'secret' ? secret?.(name) : Object.hasOwn(env, name) ? env[name] : undefined;
-  const found = present ?? fallback;
+  const found = presentValue(reader, source) ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
-  if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
-  if (source.kind === 'secret')
-    return reader.report('secret-unset', at.value, { name, target: at.target });
-  const set = Object.keys(env).filter((key) => env[key] !== undefined);
-  return reader.note(envUnset(at.value, name, at.target, nearest(name, set)));
+  if (reader.starts && !table.entry('default')) return reportUnset(reader, source, at);
+  return { ...reference, value: '' };
 }
 
-function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
-  if (entry.key === 'command') return readCommandSource(reader, entry);
-  const kind = entry.key === 'secret' ? 'secret' : 'env';
-  const secretFix =
-    'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
-  const fix = kind === 'secret' ? secretFix : 'Write the name alone, for example `env: HOME`.';
-  const name = reader.string(entry, fix, 'secret');
+function reportSecond(
+  { reader, entries }: ReferenceTable,
+  owner: string,
+  first: string,
+  other: string,
+): undefined {
+  const entry = entries.get(other);
+  const place = entry && reader.places.key(entry);
+  return place && reader.report('wrong-type:twoSources', place, { owner, first, other });
+}
+
+function presentValue({ deps }: EntryReader, { kind, name }: NamedSource): string | undefined {
+  if (kind === 'secret') return deps.secret?.(name);
+  return Object.hasOwn(deps.env, name) ? deps.env[name] : undefined;
+}
+
+function reportUnset(reader: EntryReader, { kind, name }: NamedSource, at: ValuePlace): undefined {
+  const { target, value: place } = at;
+  if (kind === 'secret') return reader.report('secret-unset', place, { name, target });
+  const { env } = reader.deps;
+  const set = Object.keys(env).filter((key) => env[key] !== undefined);
+  return reader.note(envUnset(place, name, target, nearest(name, set)));
+}
+
+function readNamedSource(
+  table: ReferenceTable,
+  kind: NamedSource['kind'],
+): NamedSource | undefined {
+  const name = table.read(kind);
   if (name === undefined) return undefined;
-  if (kind === 'env' ? isVariableName(name) : isSecretName(name)) return { kind, name };
+  const isName = kind === 'env' ? isVariableName(name) : isSecretName(name);
+  if (isName) return { kind, name };
   const expected = kind === 'secret' ? secretNameRule : 'the name of an environment variable';
-  return reader.wrong(entry, expected, fix, name === '' ? 'an empty text' : 'another text');
+  return table.wrong(kind, expected, name === '' ? 'an empty text' : 'another text');
 }
 
 /**
@@ -134,15 +155,17 @@ export function isSecretName(name: string): boolean {
   return /^[A-Za-z_][\w.-]{0,63}$/.test(name);
 }
 
-function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
-  const fix =
-    "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.";
-  if (entry.value.kind !== 'list')
-    return reader.wrong(entry, 'a list', fix, describeKind(entry.value));
-  const argv = reader.texts(entry, 'An item of `command`', fix);
+function readCommandSource(table: ReferenceTable): ReferenceSource | undefined {
+  const written = table.entry('command')?.value;
+  if (written?.kind !== 'list')
+    return written && table.wrong('command', 'a list', describeKind(written));
+  const argv = table.read('command');
   if (argv === undefined) return undefined;
   const [program = '', ...args] = argv;
-  if (program.trim() !== '')
-    return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
-  return reader.wrong(entry, 'a program', fix, 'none');
+  if (program.trim() === '') return table.wrong('command', 'a program', 'none');
+  return {
+    kind: 'command',
+    argv: [program, ...args],
+    cwd: table.reader.source.folder,
+  };
 }

@@ -37,7 +37,11 @@ export function readYamlFile(file: string, written: string): YamlFile {
     ...keys.map(({ keySpan }) => wrong(keySpan, noBreakSpace)),
     ...warnings.map((warning) => yamlWarning(places, warning)),
   ];
-  return { places, root: errors.length + keys.length > 0 ? undefined : root, problems };
+  return {
+    places,
+    root: errors.length + keys.length > 0 ? undefined : root,
+    problems,
+  };
 }
 
 /**

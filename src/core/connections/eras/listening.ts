@@ -169,7 +169,13 @@ export class Listening {
   private ask(params: Fields): Promise<Fields> {
     return new Promise((begun, refused) => {
       const exchange = this.deps.peer.begin();
-      const request = { id: String(exchange.token), exchange, begun, refused, hasBegun: false };
+      const request = {
+        id: String(exchange.token),
+        exchange,
+        begun,
+        refused,
+        hasBegun: false,
+      };
       this.current = request;
       this.requests.set(request.id, request);
       const ended = exchange.send('subscriptions/listen', params).then(
@@ -228,7 +234,12 @@ export class Listening {
 
   private reportGap(): void {
     const tell = (method: string, params: Fields): void => {
-      if (!this.closing.signal.aborted) this.deps.report({ jsonrpc: '2.0', method, params });
+      if (!this.closing.signal.aborted)
+        this.deps.report({
+          jsonrpc: '2.0',
+          method,
+          params,
+        });
     };
     for (const kind of this.lists) tell(`notifications/${kind}/list_changed`, {});
     for (const [kind, [method, field]] of Object.entries(itemKinds))

@@ -56,7 +56,7 @@ export class ModernProtocol implements Protocol {
   private readonly hasHeaders: boolean;
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
-  private isDoubted = false;
+  private isChecking = false;
 
   constructor(
     private readonly deps: ModernDeps,
@@ -237,10 +237,10 @@ export class ModernProtocol implements Protocol {
     const looksLegacy = isOfTransport
       ? mayBeModern(error)
       : error.code === errorCodes.unsupportedVersion;
-    if (!looksLegacy || this.isDoubted || !transport.fail) return;
-    this.isDoubted = true;
+    if (!looksLegacy || this.isChecking || !transport.fail) return;
+    this.isChecking = true;
     const found = await inTime(clock, discover(this.deps, this.meta)).catch(() => undefined);
-    this.isDoubted = false;
+    this.isChecking = false;
     if (found?.kind !== 'none' && found?.kind !== 'refused') return;
     era.onSeen('legacy');
     transport.fail(`The server no longer speaks protocol version ${modernVersion}.`);
@@ -290,7 +290,11 @@ function readInput({ inputRequests = {}, requestState: state }: Fields): {
       : undefined;
     // Legacy clients want an id with every elicitation by URL.
     const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
-    return { key, method, params: params && { ...id, ...params } };
+    return {
+      key,
+      method,
+      params: params && { ...id, ...params },
+    };
   });
   return { requests, ...(state !== undefined && { state }) };
 }
@@ -328,7 +332,11 @@ function withoutMeta(fields: Fields, key: string): Fields {
 const ourVersions: readonly string[] = [modernVersion, ...protocolVersions];
 
 export type Discovery =
-  | { readonly kind: 'modern'; readonly facts: ServerFacts | string; readonly capabilities: Fields }
+  | {
+      readonly kind: 'modern';
+      readonly facts: ServerFacts | string;
+      readonly capabilities: Fields;
+    }
   /** The server knows discovery, but only versions unknown here, or it could not be asked. */
   | Extract<FailedOpening, { kind: 'refused' | 'transport' }>
   | { readonly kind: 'none' };
@@ -340,7 +348,11 @@ function readDiscovery(result: unknown): Discovery {
   const { capabilities, instructions } = result;
   if (!isObject(capabilities)) return { kind: 'none' };
   const said = metaOf(result)[metaKeys.serverInfo];
-  const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
+  const serverInfo = {
+    name: 'unnamed',
+    version: '',
+    ...(isObject(said) && said),
+  };
   return {
     kind: 'modern',
     facts: readFacts({ capabilities, serverInfo, instructions }, modernVersion),
@@ -364,7 +376,11 @@ function otherVersions(supported: readonly unknown[]): Discovery {
   const texts = supported.slice(0, 20).filter((version) => typeof version === 'string');
   const theirs = shortened(texts.map((version) => version.slice(0, 200)).join(', '), 200);
   const message = `It speaks protocol versions ${theirs}, but MCP Toolsets speaks only ${ourVersions.join(', ')}.`;
-  return { kind: 'refused', code: errorCodes.unsupportedVersion, message };
+  return {
+    kind: 'refused',
+    code: errorCodes.unsupportedVersion,
+    message,
+  };
 }
 
 /** @param mayAskAgain a server may refuse our version once although it lists it */

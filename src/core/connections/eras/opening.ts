@@ -87,9 +87,18 @@ export async function connectOver(
   const opening = await openConnection(deps);
   if (opening.kind === 'opened') {
     const { connection, listing, toolsFailure } = opening;
-    if (!toolsFailure) return { kind: 'connected', connection, listing };
+    if (!toolsFailure)
+      return {
+        kind: 'connected',
+        connection,
+        listing,
+      };
     const { message, fix } = await startFailure(toolsFailure, timeoutMs, failures);
-    return { kind: 'connected', connection, listing: { ...listing, failure: { message, fix } } };
+    return {
+      kind: 'connected',
+      connection,
+      listing: { ...listing, failure: { message, fix } },
+    };
   }
   const failure = await startFailure(opening, timeoutMs, failures);
   await deps.transport.close();
@@ -122,7 +131,12 @@ class Opener implements PeerListener {
     const { transport, clock, log } = deps;
     const { client, version, capabilities } = deps.self;
     this.peer = new Peer(
-      { transport, clock, log, trace: trafficTrace(log, clock, deps.trace) },
+      {
+        transport,
+        clock,
+        log,
+        trace: trafficTrace(log, clock, deps.trace),
+      },
       this,
     );
     const notify = (method: string, params?: Fields): void =>
@@ -141,7 +155,11 @@ class Opener implements PeerListener {
     if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, limit);
     if (this.refusal && signal.reason instanceof StartTimedOut) return this.refusal;
     if (this.isAnswered) return { kind: 'stopped', during: 'initialized' };
-    return { kind: 'stopped', during: 'initialize', ...(this.error && { error: this.error }) };
+    return {
+      kind: 'stopped',
+      during: 'initialize',
+      ...(this.error && { error: this.error }),
+    };
   }
 
   answer({ method }: { readonly method: string }): Promise<Fields> {
@@ -170,8 +188,14 @@ class Opener implements PeerListener {
       await deps.transport.start();
       const protocol = await this.choose();
       if ('kind' in protocol) return protocol;
-      const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
-      this.connection = peer.listener = connection;
+      const connection = new LiveConnection({
+        ...deps,
+        peer,
+        protocol,
+        serverRequests,
+      });
+      this.connection = connection;
+      peer.listener = connection;
       this.isAnswered = !(protocol instanceof ModernProtocol);
       await protocol.begin((notification) => connection.handle(notification));
       return this.hasEnded || connection.isOver
@@ -189,9 +213,17 @@ class Opener implements PeerListener {
     }
   }
 
+  /**
+   * Chooses the protocol.
+   *
+   * | server | sent | then |
+   * |---|---|---|
+   * | not known as modern | `initialize` | a refusal may come from a modern one: `server/discover` |
+   * | known as modern | `server/discover` | see `confirmModern` |
+   */
   private async choose(): Promise<Protocol | FailedOpening> {
     const { era } = this.deps;
-    const opened = era.expected === 'modern' ? await this.doubt() : {};
+    const opened = era.expected === 'modern' ? await this.confirmModern() : {};
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
     const legacy = this.legacy(answer);
@@ -208,7 +240,18 @@ class Opener implements PeerListener {
     return (discovery && this.modern(discovery)) ?? legacy;
   }
 
-  private async doubt(): Promise<{
+  /**
+   * Asks a server known as modern whether it still is. If it is silent, it may be slow, or a legacy
+   * server that ignores `server/discover` has taken its place. So it gets `initialize` too, and
+   * three answers race:
+   *
+   * - the discovery: it decides
+   * - `initialize` with a legacy version: the server is legacy, and this answer opens the connection
+   * - a refusal of `initialize`, or the modern version in it: the discovery is awaited
+   *
+   * Returns the protocol, or the answer to `initialize`, or neither if that has not been sent.
+   */
+  private async confirmModern(): Promise<{
     readonly protocol?: Protocol | FailedOpening;
     readonly answer?: Answer;
   }> {
@@ -220,8 +263,6 @@ class Opener implements PeerListener {
       if (!found) {
         this.speak(beforeInitialize);
         opened = this.initialize();
-        // Only an answer with a legacy session proves a legacy server; a slow one goes on with
-        // discovery.
         const unlessOpened = opened.then((answer) => {
           const version = versionIn(answer);
           return typeof version === 'string' && version !== modernVersion ? undefined : discovery;
@@ -252,7 +293,11 @@ class Opener implements PeerListener {
 
   private async initialize(): Promise<Answer> {
     const { declared: capabilities, clientInfo } = this;
-    const params = { protocolVersion: protocolVersions[0], capabilities, clientInfo };
+    const params = {
+      protocolVersion: protocolVersions[0],
+      capabilities,
+      clientInfo,
+    };
     try {
       return { result: await this.peer.request('initialize', params) };
     } catch (error) {
@@ -296,7 +341,13 @@ class Opener implements PeerListener {
     const { deps, peer, headers, meta, serverRequests } = this;
     const speak = (version: string): void => this.speak(version);
     return new ModernProtocol(
-      { ...deps, peer, headers, serverRequests, speak },
+      {
+        ...deps,
+        peer,
+        headers,
+        serverRequests,
+        speak,
+      },
       meta,
       facts,
       capabilities,
@@ -307,7 +358,11 @@ class Opener implements PeerListener {
 function refused({ code, message, data }: RpcError): FailedOpening {
   return data instanceof TransportFailure
     ? { kind: 'transport', failure: data }
-    : { kind: 'refused', code, message };
+    : {
+        kind: 'refused',
+        code,
+        message,
+      };
 }
 
 function versionIn(answer: Answer): unknown {
@@ -336,12 +391,25 @@ async function list(
         const { failed } = listing;
         const isAll = failed.kind === 'transport' && failed.failure?.reason.kind === 'signIn';
         if (failed.kind === 'stopped' || isAll || !isOffered || connection.isOver) return failed;
-        const none = { tools: [], malformed: [], ...others };
-        return { kind: 'opened', connection, listing: none, toolsFailure: failed };
+        const none = {
+          tools: [],
+          malformed: [],
+          ...others,
+        };
+        return {
+          kind: 'opened',
+          connection,
+          listing: none,
+          toolsFailure: failed,
+        };
       }
       if (connection.changedUnheard && listings < mostListings) continue;
-      connection.begun();
-      return { kind: 'opened', connection, listing: { ...listing, ...others } };
+      connection.learnRoots();
+      return {
+        kind: 'opened',
+        connection,
+        listing: { ...listing, ...others },
+      };
     }
   } catch (error) {
     return failedList(error, signal).failed;
@@ -358,7 +426,11 @@ function failedList(error: unknown, signal: AbortSignal): { readonly failed: Fai
     (['signIn', 'redirect'].includes(failure.reason.kind) || refusesUs(failure.reason));
   return {
     failed: explains
-      ? { kind: 'transport', failure, to: 'tools/list' }
+      ? {
+          kind: 'transport',
+          failure,
+          to: 'tools/list',
+        }
       : { kind: 'listFailed', reason: error.message },
   };
 }

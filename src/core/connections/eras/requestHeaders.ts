@@ -6,8 +6,8 @@ import {
   mirroredValue,
   namedParams,
   toHeader,
+  type MirroredParam,
 } from '../../protocol/mirroredParams.js';
-import type { MirroredParam } from '../../protocol/mirroredParams.js';
 
 /** A call of any other tool goes without such headers, and the server reports it. */
 const mostTools = 10_000;

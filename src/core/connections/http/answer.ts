@@ -32,8 +32,8 @@ import {
   parseMessages,
 } from '../../protocol/jsonRpc.js';
 import { decodedInSlices, storedJson } from '../../protocol/json.js';
-import { TransportFailure } from '../../failures/transportFailure.js';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { TransportFailure, type AnswerFault } from '../../failures/transportFailure.js';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 
 /**
  * Bounds on the server's retry delay: without them it could keep us busy, or silence us for a
@@ -134,19 +134,20 @@ function notMcp(
   text: string,
   isJson = true,
 ): TransportFailure {
-  const isCompressed = undecoded !== undefined;
+  const failure = (body: string, fault?: AnswerFault): TransportFailure =>
+    new TransportFailure({
+      kind: 'notMcp',
+      contentType,
+      body,
+      url: shown(url),
+      fault,
+    });
+  if (undecoded !== undefined)
+    return failure(`compressed with ${shortened(undecoded, 60)}`, 'compression');
+  const body = inShort(text.replace(/[\0\uFFFD]/g, ''));
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
-  const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
-  const body = isCompressed
-    ? `compressed with ${shortened(undecoded, 60)}`
-    : inShort(text.replace(/[\0\uFFFD]/g, ''));
-  return new TransportFailure({
-    kind: 'notMcp',
-    contentType,
-    body,
-    url: shown(url),
-    ...(fault && { fault }),
-  });
+  if (isUtf16) return failure(body, 'utf16');
+  return failure(body, isJson ? undefined : 'notJson');
 }
 
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
@@ -166,7 +167,13 @@ function wordsIn(text: string): string {
 }
 
 function failureWith({ status, contentType, url }: HttpReply, body: string): TransportFailure {
-  return new TransportFailure({ kind: 'status', status, body, contentType, url: shown(url) });
+  return new TransportFailure({
+    kind: 'status',
+    status,
+    body,
+    contentType,
+    url: shown(url),
+  });
 }
 
 /** Some servers send their JSON-RPC errors with an HTTP status. */
@@ -245,10 +252,9 @@ async function readStream(
     url,
   });
   try {
-    await readEvents(reply, {
+    unread = await readEvents(reply, {
       ...reader,
       onId: (eventId) => (lastEventId = eventId),
-      onUnread: (text) => (unread = text),
       onOther: (event) => {
         isLegacy ||= event === 'endpoint';
         if (isLegacy) reply.body.destroy();
@@ -278,7 +284,11 @@ async function readStream(
   if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, unread);
   if (lastEventId === undefined || ['closed', 'tooLarge'].includes(failure.reason.kind))
     throw failure;
-  return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
+  return {
+    lastEventId,
+    failure,
+    getsOn: isEnded || lastEventId !== after,
+  };
 }
 
 /** Some servers write the number as a text. */
@@ -299,113 +309,172 @@ interface EventStreamReader {
   readonly most?: number;
   readonly onOther?: (event: string, data: string) => void;
   readonly onId?: (id: string) => void;
-  /** Called at the end with the beginning of a stream without any event. */
-  readonly onUnread?: (text: string) => void;
   /** The server's delay before we may ask again, in milliseconds and bounded. */
   readonly onRetry?: (ms: number) => void;
 }
 
-/** Resolves when the server ends the stream; rejects with a `TransportFailure` if it breaks off. */
-export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
-  const { body, url } = reply;
-  const { share, log, most = largestAnswer } = reader;
-  const skip = (what: string): void =>
-    log.write('warn', `[http] event that is not JSON-RPC: ${shortened(what, 2000)}`);
-  const decoder = new TextDecoder();
-  const long = new LongBody(share, body);
-  const events: EventSourceMessage[] = [];
-  let excess = false;
-  // The reading of a short, expected answer is charged to the caller, not to the server.
-  let fed = 0;
-  const spend = (
-    messages: readonly JSONRPCMessage[] | undefined,
-    ms: number,
-    isLong: boolean,
-  ): void => {
-    let least = messages ? 0 : unaskedMs;
-    for (const message of messages ?? [])
-      if (requestId(message) !== undefined) least += exchangeMs;
-      else if (!reader.isAsked(message)) least += unaskedMs;
-    if (least > 0 || isLong) share.spend(Math.max(least, ms));
-    else share.note(Math.max(unaskedMs, ms));
-  };
-  const hear = (
-    { event = 'message', data }: EventSourceMessage,
-    message: JSONRPCMessage | undefined,
-  ): void => {
-    if (message) reader.deliver(message);
-    // Some servers give each event of theirs a name.
-    else if (event !== 'message') reader.onOther?.(event, data);
-    else if (data.trim() !== '') skip(data);
-  };
-  const take = async (event: EventSourceMessage): Promise<void> => {
-    const { data } = event;
-    const isLong = data.length > longMessage;
-    if (isLong) share.spend(fed);
+/**
+ * Resolves when the server ends the stream, to the beginning of a stream without any event. Rejects
+ * with a `TransportFailure` if it breaks off.
+ */
+export function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<string> {
+  return new EventReading(reply, reader).run();
+}
+
+class EventReading {
+  private readonly decoder = new TextDecoder();
+  /** Parsed and not handled yet. */
+  private readonly events: EventSourceMessage[] = [];
+  private readonly parser: EventSourceParser;
+  private readonly long: LongBody;
+  private isTooLarge = false;
+  private hasEvents = false;
+  private beginning = '';
+  /** The bytes since the last event. */
+  private pending = 0;
+  /**
+   * The time of parsing since the last event. The reading of a short, expected answer is charged to
+   * the caller, not to the server.
+   */
+  private fedMs = 0;
+
+  constructor(
+    private readonly reply: HttpReply,
+    private readonly reader: EventStreamReader,
+  ) {
+    const { share, onRetry, most = largestAnswer } = reader;
+    this.long = new LongBody(share, reply.body);
+    this.parser = createParser({
+      maxBufferSize: most,
+      onEvent: (event) => void this.events.push(event),
+      onComment: () => share.spend(unaskedMs),
+      onRetry: (ms) => onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.isTooLarge = true;
+        else share.spend(unaskedMs);
+      },
+    });
+  }
+
+  async run(): Promise<string> {
+    const { body, url } = this.reply;
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        this.feed(chunk);
+        this.pending += chunk.length;
+        for (const event of this.events.splice(0)) await this.take(event);
+        await this.long.grow(this.pending);
+        await this.long.rest();
+      }
+      return await this.takeRest();
+    } catch (error) {
+      throw broken(error, url);
+    } finally {
+      this.long.dispose();
+    }
+  }
+
+  private feed(chunk: Buffer): void {
+    const { share, most: limit = largestAnswer } = this.reader;
     const since = share.now();
-    const messages = isLong
-      ? await parseLongMessages(share, data)
-      : event.event === 'endpoint'
-        ? undefined
-        : parseMessages(data);
-    if (data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
-      return skip(
-        `A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`,
-      );
+    const text = this.decoder.decode(chunk, { stream: true });
+    if (!this.hasEvents && this.beginning.length < mostUnread)
+      this.beginning += text.slice(0, mostUnread);
+    this.parser.feed(text);
+    this.fedMs += share.now() - since;
+    if (this.isTooLarge)
+      throw new TransportFailure({
+        kind: 'tooLarge',
+        limit,
+        url: shown(this.reply.url),
+      });
+  }
+
+  private async take(event: EventSourceMessage): Promise<void> {
+    const { share, onId } = this.reader;
+    const { id } = event;
+    this.hasEvents = true;
+    if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) onId?.(id);
+    // One chunk may hold thousands of events.
+    if (share.isTurnFull) await share.turn();
+    await this.read(event);
+    this.fedMs = 0;
+    this.pending = 0;
+    this.long.dispose();
+    // One chunk may hold a thousand questions. After them all, our own work for this server would
+    // wait for seconds.
+    await this.long.rest();
+  }
+
+  /** Some servers end the stream without the empty line after the last event. */
+  private async takeRest(): Promise<string> {
+    this.parser.feed('\n\n');
+    const [last] = this.events.splice(0);
+    if (last && last.data.length <= longMessage && parseMessages(last.data)) await this.read(last);
+    else if (!this.hasEvents) return this.beginning;
+    return '';
+  }
+
+  private async read(event: EventSourceMessage): Promise<void> {
+    const { data } = event;
+    if (data.length > longMessage) return await this.readLong(event);
+    const { share } = this.reader;
+    const since = share.now();
+    const messages = event.event === 'endpoint' ? undefined : parseMessages(data);
+    const tookMs = share.now() - since + this.fedMs;
     // The listener removes an answer from its open requests on the question, so it is delivered
     // after it.
-    spend(messages, isLong ? 0 : share.now() - since + fed, isLong);
-    if (!isLong && (messages?.length ?? 1) === 1) return hear(event, messages?.[0]);
-    await share.chargeTurns(messages ?? [undefined], (message) => hear(event, message));
-  };
-  const parser = createParser({
-    maxBufferSize: most,
-    onEvent: (event) => void events.push(event),
-    onComment: () => share.spend(unaskedMs),
-    onRetry: (ms) => reader.onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
-    onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') excess = true;
-      else share.spend(unaskedMs);
-    },
-  });
-  let pending = 0;
-  let beginning = '';
-  let hasEvents = false;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const since = share.now();
-      const text = decoder.decode(chunk, { stream: true });
-      if (!hasEvents && beginning.length < mostUnread) beginning += text.slice(0, mostUnread);
-      parser.feed(text);
-      fed += share.now() - since;
-      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: most, url: shown(url) });
-      pending += chunk.length;
-      for (const event of events.splice(0)) {
-        hasEvents = true;
-        const { id } = event;
-        if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
-        // One chunk may hold thousands of events.
-        if (share.isTurnFull) await share.turn();
-        await take(event);
-        fed = 0;
-        pending = 0;
-        long.dispose();
-        // One chunk may hold a thousand questions. After them all, our own work for this server
-        // would wait for seconds.
-        await long.rest();
-      }
-      await long.grow(pending);
-      await long.rest();
+    const leastMs = this.leastCharge(messages);
+    if (leastMs > 0) share.spend(Math.max(leastMs, tookMs));
+    else share.note(Math.max(unaskedMs, tookMs));
+    if (messages && messages.length !== 1) await this.hearInTurns(event, messages);
+    else this.hear(event, messages?.[0]);
+  }
+
+  /** Slices are charged as they run. */
+  private async readLong(event: EventSourceMessage): Promise<void> {
+    const { share, isAsked } = this.reader;
+    const { data } = event;
+    share.spend(this.fedMs);
+    const messages = await parseLongMessages(share, data);
+    if (data.length > largestUnasked && !messages?.some((message) => isAsked(message))) {
+      const most = `${largestUnasked / 1024 / 1024} MiB`;
+      return this.logSkipped(`A message of more than ${most}, which nobody asked for`);
     }
-    // Some servers end the stream without the empty line after the last event.
-    parser.feed('\n\n');
-    const [last] = events.splice(0);
-    if (last && last.data.length <= longMessage && parseMessages(last.data)) await take(last);
-    else if (!hasEvents) reader.onUnread?.(beginning);
-  } catch (error) {
-    throw broken(error, url);
-  } finally {
-    long.dispose();
+    share.spend(this.leastCharge(messages));
+    await this.hearInTurns(event, messages ?? [undefined]);
+  }
+
+  /** The least charge in milliseconds, because the further work for messages is not counted. */
+  private leastCharge(messages: readonly JSONRPCMessage[] | undefined): number {
+    if (!messages) return unaskedMs;
+    let ms = 0;
+    for (const message of messages) {
+      if (requestId(message) !== undefined) ms += exchangeMs;
+      else if (!this.reader.isAsked(message)) ms += unaskedMs;
+    }
+    return ms;
+  }
+
+  private hearInTurns(
+    event: EventSourceMessage,
+    messages: readonly (JSONRPCMessage | undefined)[],
+  ): Promise<void> {
+    return this.reader.share.chargeTurns(messages, (message) => this.hear(event, message));
+  }
+
+  private hear(
+    { event = 'message', data }: EventSourceMessage,
+    message: JSONRPCMessage | undefined,
+  ): void {
+    if (message) this.reader.deliver(message);
+    // Some servers give each event of theirs a name.
+    else if (event !== 'message') this.reader.onOther?.(event, data);
+    else if (data.trim() !== '') this.logSkipped(data);
+  }
+
+  private logSkipped(what: string): void {
+    this.reader.log.write('warn', `[http] event that is not JSON-RPC: ${shortened(what, 2000)}`);
   }
 }
 

@@ -34,7 +34,11 @@ const mostCallSockets = 256;
 const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
-const agentOptions = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs };
+const agentOptions = {
+  keepAlive: true,
+  maxFreeSockets: 4,
+  timeout: idleSocketMs,
+};
 
 export interface Refusal {
   readonly status: number;
@@ -46,7 +50,11 @@ export type Verdict =
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
   /** `fix` is the next step, if signing in again would fail again. */
-  | { readonly kind: 'signIn'; readonly why: string; readonly fix?: string }
+  | {
+      readonly kind: 'signIn';
+      readonly why: string;
+      readonly fix?: string;
+    }
   | { readonly kind: 'notRenewed'; readonly why: string };
 
 export interface HttpAccess {
@@ -111,7 +119,17 @@ export class HttpEndpoint {
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
     };
-    return this.exchange({ method: 'POST', url, headers: own, body, signal }, kind, onDelivery);
+    return this.exchange(
+      {
+        method: 'POST',
+        url,
+        headers: own,
+        body,
+        signal,
+      },
+      kind,
+      onDelivery,
+    );
   }
 
   get(lastEventId: string | undefined, kind: Kind, signal: AbortSignal): Promise<HttpReply> {
@@ -122,12 +140,28 @@ export class HttpEndpoint {
         'last-event-id': Buffer.from(lastEventId).toString('latin1'),
       }),
     };
-    return this.exchange({ method: 'GET', url: this.url, headers, signal }, kind);
+    return this.exchange(
+      {
+        method: 'GET',
+        url: this.url,
+        headers,
+        signal,
+      },
+      kind,
+    );
   }
 
   remove(signal: AbortSignal): Promise<HttpReply> {
     const headers = { accept: 'application/json' };
-    return this.exchange({ method: 'DELETE', url: this.url, headers, signal }, 'other');
+    return this.exchange(
+      {
+        method: 'DELETE',
+        url: this.url,
+        headers,
+        signal,
+      },
+      'other',
+    );
   }
 
   dispose(): void {
@@ -187,7 +221,11 @@ export class HttpEndpoint {
       ...(isOurs && cookie !== undefined && { cookie }),
       ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
     };
-    return { ...request, headers, credentials };
+    return {
+      ...request,
+      headers,
+      credentials,
+    };
   }
 }
 
@@ -223,7 +261,7 @@ export abstract class HttpChannel {
 
   /** Delivers the answer to a request; rejects with the reason for its absence. */
   protected abstract call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void>;
-  protected abstract tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
+  protected abstract sendOther(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
   protected abstract failed(failure: TransportFailure): void;
 
   /**
@@ -232,17 +270,21 @@ export abstract class HttpChannel {
    */
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     const id = requestId(message);
-    if (id !== undefined) return void this.request(id, message, options);
+    if (id !== undefined) {
+      void this.request(id, message, options);
+      return;
+    }
     const { endpoint, clock } = this.deps;
     const { signal } = this.closing;
     const request = this.requests.get(cancelledRequest(message));
-    if (!request) return await this.tell(message, signal);
+    if (!request) return await this.sendOther(message, signal);
     // For a modern server, the end of the answer's stream is the cancellation. Any other that may
     // have the request gets the cancellation first, because the end of an exchange cancels nothing
     // (X6).
     const isTold = request.isDelivered && endpoint.protocolVersion !== modernVersion;
     try {
-      if (isTold) await limited(clock, cancelLimitMs, signal, (limit) => this.tell(message, limit));
+      if (isTold)
+        await limited(clock, cancelLimitMs, signal, (limit) => this.sendOther(message, limit));
     } finally {
       request.controller.abort();
     }
@@ -260,14 +302,24 @@ export abstract class HttpChannel {
     if (this.closing.signal.aborted) controller.abort();
     this.requests.set(id, request);
     try {
-      const onDelivery = (isDelivered: boolean): void => void (request.isDelivered = isDelivered);
-      await this.call(id, message, { signal, headers: options?.headers, onDelivery });
+      const onDelivery = (isDelivered: boolean): void => {
+        request.isDelivered = isDelivered;
+      };
+      await this.call(id, message, {
+        signal,
+        headers: options?.headers,
+        onDelivery,
+      });
       return undefined;
     } catch (error) {
       const { url } = this.deps.endpoint;
       const failure = broken(error, url);
       if (!signal.aborted || wasNotDelivered(failure)) return failure;
-      return new TransportFailure({ kind: 'closed', wasDelivered: true, url: shown(url) });
+      return new TransportFailure({
+        kind: 'closed',
+        wasDelivered: true,
+        url: shown(url),
+      });
     } finally {
       this.requests.delete(id);
     }

@@ -83,25 +83,27 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
 /** Returns undefined if the target may be the address to write, if the person trusts it. */
 export function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
   if (target.href === url.href) return { kind: 'circle' };
-  const withoutSlash = (path: string): string => path.replace(/(?<!\/)\/+$/, '');
-  const isHost = target.hostname === url.hostname;
-  if (withoutSlash(target.pathname) === withoutSlash(url.pathname)) {
-    if (
-      target.origin === url.origin ||
-      (isHost && target.protocol === 'https:' && url.protocol === 'http:')
-    )
-      return { kind: 'write', url: shown(target) };
-    // A proxy that ends TLS, or maps a port, hides the right origin from its server.
-    const isHidden = isHost || (isLoopback(target.hostname) && !isLoopback(url.hostname));
-    if (isHidden && target.pathname !== url.pathname)
-      return { kind: 'write', url: `${url.origin}${target.pathname}` };
-  }
+  const right = rightAddress(url, target);
+  if (right !== undefined) return { kind: 'write', url: right };
   const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
   const isPage = words.some((word) => signInWords.includes(word));
   if (isPage && url.pathname !== target.pathname) return { kind: 'signInPage' };
   const isEncrypted = target.protocol === 'https:' || url.protocol === 'http:';
   if (!isEncrypted || !/^https?:$/.test(target.protocol)) return { kind: 'unsafe' };
   return isLoopback(target.hostname) && !isLoopback(url.hostname) ? { kind: 'unsafe' } : undefined;
+}
+
+/** Returns the address to write, if the target is plainly the same place. */
+function rightAddress(url: URL, target: URL): string | undefined {
+  const withoutSlash = (path: string): string => path.replace(/(?<!\/)\/+$/, '');
+  if (withoutSlash(target.pathname) !== withoutSlash(url.pathname)) return undefined;
+  const isHost = target.hostname === url.hostname;
+  const isEncryption = isHost && target.protocol === 'https:' && url.protocol === 'http:';
+  if (target.origin === url.origin || isEncryption) return shown(target);
+  // A proxy that ends TLS, or maps a port, hides the right origin from its server.
+  const isHidden = isHost || (isLoopback(target.hostname) && !isLoopback(url.hostname));
+  const isOtherPath = target.pathname !== url.pathname;
+  return isHidden && isOtherPath ? `${url.origin}${target.pathname}` : undefined;
 }
 
 const signInWords = 'login signin sign logon sso saml oauth oauth2 authorize auth accounts'.split(
@@ -149,7 +151,12 @@ export async function readPieces(
     for await (const chunk of body as AsyncIterable<Buffer>) {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > limit) throw new TransportFailure({ kind: 'tooLarge', limit, url: shown(url) });
+      if (length > limit)
+        throw new TransportFailure({
+          kind: 'tooLarge',
+          limit,
+          url: shown(url),
+        });
       await mayGrow?.(length);
     }
   } catch (error) {
@@ -231,7 +238,11 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     let delivered = false;
     const closed = (): TransportFailure =>
-      new TransportFailure({ kind: 'closed', wasDelivered: delivered, url: shown(url) });
+      new TransportFailure({
+        kind: 'closed',
+        wasDelivered: delivered,
+        url: shown(url),
+      });
     if (signal.aborted) return reject(closed());
     const secure = url.protocol === 'https:';
     let outgoing: http.ClientRequest;
@@ -343,7 +354,14 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   const isUnread = !decoder && encoding !== '' && encoding !== 'identity';
   // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
-  return { status, headers, contentType, url, body, ...(isUnread && { undecoded: encoding }) };
+  return {
+    status,
+    headers,
+    contentType,
+    url,
+    body,
+    ...(isUnread && { undecoded: encoding }),
+  };
 }
 
 /** Each decoder flushes its output, so an event stream arrives event by event. */
@@ -352,7 +370,11 @@ function decoderOf(encoding: string): (NodeJS.ReadWriteStream & Readable) | unde
   const chunkSize = 64 * 1024;
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
   const flush = encoding === 'br' ? BROTLI_OPERATION_FLUSH : Z_SYNC_FLUSH;
-  const options = { chunkSize, flush, finishFlush: flush };
+  const options = {
+    chunkSize,
+    flush,
+    finishFlush: flush,
+  };
   if (encoding === 'br') return zlib.createBrotliDecompress(options);
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(options);
   return encoding === 'deflate' ? zlib.createInflate(options) : undefined;

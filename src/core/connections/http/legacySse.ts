@@ -46,7 +46,7 @@ export class LegacySseChannel extends HttpChannel {
     }
   }
 
-  protected tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+  protected sendOther(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     return this.post(message, 'other', { signal });
   }
 

@@ -94,7 +94,7 @@ export class StreamableChannel extends HttpChannel {
     await readWholeAnswer(this.deps, id, again, (received) => deliver(received, id), terms.signal);
   }
 
-  protected async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+  protected async sendOther(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
       const reply = await this.session.post(message, 'other', { signal });
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
@@ -142,7 +142,11 @@ export class StreamableChannel extends HttpChannel {
   }
 
   private ping(signal: AbortSignal): Promise<HttpReply> {
-    const ping = { jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' };
+    const ping = {
+      jsonrpc: '2.0',
+      id: `probe-${++this.probes}`,
+      method: 'ping',
+    };
     return this.deps.endpoint.post(JSON.stringify(ping), 'other', { signal });
   }
 
@@ -160,23 +164,38 @@ export class StreamableChannel extends HttpChannel {
   }
 }
 
+/*
+ * Does a refusal deny the session of the connection? The status alone does not say: rmcp answers
+ * 401 to a forgotten session, the SDK of TypeScript 400, other servers 200 with an error. So the
+ * words decide. Each alternative below is there for a text of a server or of an SDK.
+ */
+
 /** JSON-RPC keeps these codes for itself; an error with another code is one of the tool. */
 const isReserved = (code: number): boolean => code >= -32768 && code <= -32000;
 /** This much of a refusal may be about the session; what is longer is about something else. */
 const mostWords = 200;
+/** “Bad Request: No valid session ID provided”, “Not Found: Invalid or expired session ID” */
 const beginnings =
   /^\W*(?:(?:http|\d{3}|bad request|unauthorized|forbidden|not found|gone|invalid request|(?:mcp |internal |server )*error)\b[\s:.,—-]*)*/i;
+/** “Bad Request: Server not initialized”. But not “Database not initialized”. */
 const uninitialized =
   /^(?:the |this )?(?:mcp )?(?:server )?(?:is |was |has )?not (?:been |yet )*initiali[sz]ed/i;
+/** “MCP session "abc" could not be found”, “Mcp-Session-Id header is required” */
 const theSession =
   /^(.*?)(?<![a-z])(?:mcp[- ])?session(?![a-z])([- ]?(?:ids?|identifier)(?![a-z]))?(.*)$/is;
-/** Before “session”, any other word means the session of something else: a browser, a login. */
+/**
+ * “No transport found for sessionId”, “Your session has expired”. Before “session”, any other word
+ * means the session of something else: “Browser session closed”, “Your login session at GitHub …”.
+ */
 const neutral =
   /^(?:\W*(?:there|the|an?|this|that|your|any|for|with|to|in|by|or|and|is|was|has|have|had|does|did|could|can|cannot|can't|couldn't|request|client|server|mcp|http|transport|connection|header|find|found|locate|valid|active|existing|matching|given|provided|requested|specified|previous|current|must|include|requires?|no|not|such|unable|failed|without|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)(?![a-z]))*\W*$/i;
+/** “No such session”, “Could not find session”, “Bad session id”, “Stale session” */
 const deniedBefore =
   /\b(?:no|not|unable|failed|without|cannot|can't|couldn't|requires?|must|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)\b/i;
+/** “Session ID header is required”, “Session with ID abc was not found” */
 const fillers =
   /^(?:with|ids?|header|value|has|have|is|was|does|been|be|could|can|already|or|and)$/i;
+/** “Session not found: 0b1f”, “Session doesn't exist”, “Session terminated”, “Session timed out” */
 const deniedBehind =
   /^(?:(?:not|cannot|doesn't|isn't|wasn't) (?:found|valid|active|recogni[sz]ed|known|exist|initiali[sz]ed|available|alive|open|provided|present|found)\b|(?:un(?:known|recogni[sz]ed)|invalid|expired|missing|required|terminated|closed|no longer|gone|timed out|timeout|lost|ended|stale|inactive|removed|deleted|dead)\b)/i;
 

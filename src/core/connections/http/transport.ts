@@ -130,7 +130,10 @@ export class HttpTransport implements ServerTransport {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     const id = requestId(message);
     const method = 'method' in message ? message.method : undefined;
-    if (id !== undefined && method === 'initialize') return void this.initialize(id, message);
+    if (id !== undefined && method === 'initialize') {
+      void this.initialize(id, message);
+      return;
+    }
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
     const answers = method === undefined ? 1 : 0;
     if (answers > 0 && this.answering >= mostAnswering) return this.deps.log.write('warn', tooSlow);
@@ -210,7 +213,11 @@ export class HttpTransport implements ServerTransport {
         capabilities: { tools: { listChanged: true } },
         serverInfo,
       };
-      this.channelDeps.deliver({ jsonrpc: '2.0', id, result });
+      this.channelDeps.deliver({
+        jsonrpc: '2.0',
+        id,
+        result,
+      });
       return;
     }
     log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);

@@ -39,14 +39,24 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
     return { kind: 'failed', failure: programChanged(launch, found) };
   const withoutPackage = packageMissing(launch);
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
-  const started = await startProcess({ ...deps.process, command, args: textsOf(args), cwd, env });
+  const started = await startProcess({
+    ...deps.process,
+    command,
+    args: textsOf(args),
+    cwd,
+    env,
+  });
   if (started.kind === 'notStarted')
     return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined)
     log.write('warn', `${tree.caution} What this server starts may outlive it.`);
-  const transport = new StdioTransport({ tree, log, share: deps.share });
+  const transport = new StdioTransport({
+    tree,
+    log,
+    share: deps.share,
+  });
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
   const opening = { ...deps, transport };
   return await connectOver(opening, {

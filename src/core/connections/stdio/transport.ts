@@ -153,7 +153,12 @@ export class StdioTransport implements ServerTransport {
     const unfinished = shortened(this.stdoutLines.unfinished.trim(), keptLineLength);
     const last = shortened(this.stderrLines.unfinished.trim(), keptLineLength);
     const stderr = last === '' ? [...this.stderr] : [...this.stderr, last];
-    return { stderr, stray: [...this.stray], unfinished, sawMessage: this.sawMessage };
+    return {
+      stderr,
+      stray: [...this.stray],
+      unfinished,
+      sawMessage: this.sawMessage,
+    };
   }
 
   start(): Promise<void> {
@@ -279,7 +284,10 @@ export class StdioTransport implements ServerTransport {
     if (pieces.reduce((sum, { length }) => sum + length, 0) > largestUnasked) {
       const head = pieces[0]?.toString('utf8', 0, endLength) ?? '';
       const tail = pieces.at(-1)?.subarray(-endLength).toString() ?? '';
-      if (this.askedIn(head, tail) === undefined) return void this.logLeftOut(largestUnasked);
+      if (this.askedIn(head, tail) === undefined) {
+        this.logLeftOut(largestUnasked);
+        return;
+      }
     }
     this.lines.push(line);
     this.reading ??= this.stdoutPace.during(this.readLines());
@@ -362,7 +370,13 @@ export class StdioTransport implements ServerTransport {
     const id = idInEnds(line.slice(0, endLength), line.slice(-endLength));
     if (id === undefined || line.includes('"method"') || !this.asked.delete(id)) return;
     const message = `The server answered with a line that cannot be read as JSON-RPC: ${shortened(line, keptLineLength)}`;
-    this.deliver([{ jsonrpc: '2.0', id, error: { code: errorCodes.parse, message } }]);
+    this.deliver([
+      {
+        jsonrpc: '2.0',
+        id,
+        error: { code: errorCodes.parse, message },
+      },
+    ]);
   }
 
   private leaveOut(head: string, tail: string): void {
@@ -370,7 +384,11 @@ export class StdioTransport implements ServerTransport {
     this.spend(unaskedMs);
     if (id === undefined) return;
     this.asked.delete(id);
-    const reason = { kind: 'tooLarge', limit: largestAnswer, url: 'the server' } as const;
+    const reason = {
+      kind: 'tooLarge',
+      limit: largestAnswer,
+      url: 'the server',
+    } as const;
     this.deliver([failureAnswer(id, new TransportFailure(reason))]);
   }
 

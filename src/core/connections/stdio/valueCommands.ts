@@ -119,7 +119,13 @@ export class ValueCommands {
     const env = this.deps.env();
     const { argv, cwd } = source;
     const [command, ...args] = argv;
-    const started = await startProcess({ ...this.deps.process(), command, args, cwd, env });
+    const started = await startProcess({
+      ...this.deps.process(),
+      command,
+      args,
+      cwd,
+      env,
+    });
     if (started.kind === 'notStarted')
       return { kind: 'failed', why: await whyNotStarted(source, started.error, env) };
     const { tree } = started;

@@ -4,19 +4,26 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
+import { expectedClient, noClient, type Past, type ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
 import { Conversation } from './conversation.js';
 import type { Listing } from './listings.js';
 
-export type ConversationKey = Pick<Conversation, 'toolset' | 'id'>;
+export interface ConversationKey {
+  readonly toolset: string;
+  readonly id: string;
+}
+
+/** The streams that hold a conversation open, and the program behind them. */
+interface Attendance {
+  streams: number;
+  readonly toolset: string;
+  program: string;
+}
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
-  private readonly attending = new Map<
-    string,
-    { streams: number; readonly toolset: string; program: string }
-  >();
+  private readonly attending = new Map<string, Attendance>();
 
   /** @param ended called when the leases of a conversation are to end */
   constructor(
@@ -26,20 +33,13 @@ export class Conversations implements Disposable {
     private readonly ended: (client: ServerClient) => void,
   ) {}
 
-  /**
-   * Returns undefined if all places are in use. `listing` and `lostBefore` are for a new
-   * conversation.
-   */
-  of(
-    given: ConversationKey,
-    listing: () => Listing,
-    lostBefore?: string,
-  ): Conversation | undefined {
+  /** Returns undefined if all places are in use. `listing` and `past` are for a new conversation. */
+  of(given: ConversationKey, listing: () => Listing, past: Past): Conversation | undefined {
     const key = keyOf(given);
     const now = this.clock.now();
-    const known = this.kept.get(key);
-    if (!known && this.kept.size >= this.max && !this.makeRoom()) return undefined;
-    const conversation = known ?? new Conversation(given.id, listing(), now, lostBefore, true);
+    const before = this.kept.get(key);
+    if (!before && this.kept.size >= this.max && !this.makeRoom()) return undefined;
+    const conversation = before ?? new Conversation(given.id, listing(), past, now);
     conversation.lastUsed = now;
     this.kept.set(key, conversation);
     return conversation;
@@ -48,8 +48,12 @@ export class Conversations implements Disposable {
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
-    this.kept.get(key)?.quiet?.dispose();
-    const held = this.attending.get(key) ?? { streams: 0, toolset: given.toolset, program: '' };
+    this.kept.get(key)?.keepOpen();
+    const held = this.attending.get(key) ?? {
+      streams: 0,
+      toolset: given.toolset,
+      program: '',
+    };
     held.streams += 1;
     this.attending.set(key, held);
     return {
@@ -57,12 +61,18 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        this.kept.get(key)?.endWhenQuiet(this.clock, () => this.end(given));
+        const left = this.kept.get(key);
+        left?.endWhenQuiet(
+          this.clock,
+          () => left.openPosts > 0,
+          () => this.end(given),
+        );
       },
     };
   }
 
-  noteProgram(given: ConversationKey, program: string): void {
+  /** The name is known with the first request of a conversation that is held open. */
+  setProgram(given: ConversationKey, program: string): void {
     const held = this.attending.get(keyOf(given));
     if (held) held.program = program;
   }
@@ -72,14 +82,13 @@ export class Conversations implements Disposable {
   }
 
   dispose(): void {
-    for (const { quiet } of this.kept.values()) quiet?.dispose();
+    for (const conversation of this.kept.values()) conversation.keepOpen();
     this.kept.clear();
   }
 
   end(given: ConversationKey): void {
-    const conversation = this.kept.get(keyOf(given));
+    const conversation = this.forget(keyOf(given));
     if (!conversation) return;
-    this.forget(conversation);
     this.ended({
       ...expectedClient(noClient),
       session: conversation,
@@ -88,18 +97,21 @@ export class Conversations implements Disposable {
   }
 
   private makeRoom(): boolean {
-    const idle = [...this.kept.values()].filter(
-      (each) => !each.isInUse && !this.attending.has(keyOf(each)),
+    const idle = [...this.kept].filter(
+      ([key, { openPosts }]) => openPosts === 0 && !this.attending.has(key),
     );
-    const [idlest] = idle.sort((a, b) => a.lastUsed - b.lastUsed);
-    if (idlest) this.forget(idlest);
+    const [idlest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
+    if (idlest) this.forget(idlest[0]);
     return idlest !== undefined;
   }
 
-  private forget(conversation: Conversation): void {
-    conversation.quiet?.dispose();
-    this.kept.delete(keyOf(conversation));
+  private forget(key: string): Conversation | undefined {
+    const conversation = this.kept.get(key);
+    if (!conversation) return undefined;
+    conversation.keepOpen();
+    this.kept.delete(key);
     this.forgotten(conversation);
+    return conversation;
   }
 }
 

@@ -12,37 +12,57 @@ import type { Log } from '../../base/log.js';
 import { sameJson } from '../../base/canonicalJson.js';
 import { perObject } from '../../base/perObject.js';
 import { asText } from '../../base/text.js';
-import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
-import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
-import type { GatewayBackend, ServedToolset } from '../backend.js';
+import type { ServerFeatures } from '../../tools/features.js';
+import { showsApps } from '../../protocol/client.js';
+import type { ClientPolicy } from '../../protocol/clientPolicy.js';
+import { emptyToolset, type GatewayBackend, type ServedToolset } from '../backend.js';
 import { entries } from '../dialect.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
-import { type SpokenVersion, protocolVersions } from '../../protocol/versions.js';
+import type { SpokenVersion } from '../../protocol/versions.js';
+import type { ClientTraits } from './clientTraits.js';
+
+/** The reader of a list. A list for all has no conversation. */
+interface ListReader {
+  readonly toolset: string;
+  readonly policy: ClientPolicy;
+  readonly traits: Pick<ClientTraits, 'version' | 'declared' | 'readsStructureAlone'>;
+  readonly conversation: string | undefined;
+}
 
 export class Listing {
+  readonly toolset: string;
+  readonly policy: ClientPolicy;
+  readonly conversation: string | undefined;
   readonly tools: PagedList;
   readonly prompts: PagedList;
   readonly resources: PagedList;
   readonly templates: PagedList;
-  features: ServerFeatures = toolsAlone;
-  /** Until it is first served, a toolset may have any feature. */
-  canGain = true;
   served: ServedToolset | undefined;
+  /** The toolset as it was last served. Until then, it may have any feature. */
+  private last: Pick<ServedToolset, 'features' | 'canGain'> = emptyToolset;
   isStale = false;
 
   constructor(
-    readonly toolset: string,
-    readonly clientKind: ClientKind,
-    readonly conversation: string | undefined,
+    { toolset, policy, conversation }: ListReader,
     private readonly ask: () => ServedToolset | undefined,
-    toPages: ToPages,
-    nextVersion: () => number,
+    list: (key: string) => PagedList,
   ) {
-    this.tools = new PagedList('tools', nextVersion, toPages);
-    this.prompts = new PagedList('prompts', nextVersion, toPages);
-    this.resources = new PagedList('resources', nextVersion, toPages);
-    this.templates = new PagedList('resourceTemplates', nextVersion, toPages);
+    this.toolset = toolset;
+    this.policy = policy;
+    this.conversation = conversation;
+    this.tools = list('tools');
+    this.prompts = list('prompts');
+    this.resources = list('resources');
+    this.templates = list('resourceTemplates');
     this.refresh();
+  }
+
+  get features(): ServerFeatures {
+    return this.last.features;
+  }
+
+  get canGain(): boolean {
+    return this.last.canGain;
   }
 
   /** Versions only grow, so the greater one of two lists represents both. */
@@ -62,9 +82,7 @@ export class Listing {
     const isSame = served === this.served && served !== undefined;
     if (!isSame) for (const list of listNames) this[list].set(served?.[list]);
     this.served = served;
-    if (!served) return;
-    this.features = served.features;
-    this.canGain = served.canGain === true;
+    if (served) this.last = served;
   }
 
   get isGone(): boolean {
@@ -85,7 +103,7 @@ export class Listing {
   }
 
   isForAppsAlone(name: string): boolean {
-    return this.served?.appTools?.some((tool) => tool.name === name) === true;
+    return this.served?.appTools.some((tool) => tool.name === name) === true;
   }
 }
 
@@ -94,7 +112,7 @@ const appsIn = perObject(({ tools }: ServedToolset) => {
   return new Map(apps.filter((app): app is [string, string] => app[1] !== undefined));
 });
 
-const mirroredIn = perObject(({ tools, appTools = [] }: ServedToolset) => {
+const mirroredIn = perObject(({ tools, appTools }: ServedToolset) => {
   const found = [...tools, ...appTools].map(
     ({ name, inputSchema }) => [name, mirroredParams(inputSchema)] as const,
   );
@@ -104,7 +122,7 @@ const mirroredIn = perObject(({ tools, appTools = [] }: ServedToolset) => {
 });
 
 const withAppTools = perObject((served: ServedToolset): ServedToolset => {
-  const { tools, appTools = [] } = served;
+  const { tools, appTools } = served;
   return appTools.length === 0 ? served : { ...served, tools: [...tools, ...appTools] };
 });
 
@@ -124,61 +142,58 @@ interface ListingsDeps {
   readonly announce: (listing: Listing) => void;
 }
 
-interface Reader {
-  readonly declared: Fields;
-  readonly readsStructureAlone: boolean;
-}
-
 export class Listings implements Disposable {
   private readonly store = new DisposableStore('gateway listings');
   private readonly shared = new Map<string, Listing>();
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
   private readonly changed = new Set<Listing>();
-  private readonly telling: Throttle;
+  private readonly announcing: Throttle;
   /** Begins at random, because a client may bring a cursor from before a restart. */
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.telling = this.store.add(
-      new Throttle(deps.clock, deps.coalesceMs, () => void this.tell()),
+    this.announcing = this.store.add(
+      new Throttle(deps.clock, deps.coalesceMs, () => void this.announce()),
     );
-    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids))));
+    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.markChanged(new Set(ids))));
   }
 
   /**
    * The backend must know the toolset. A listing for one conversation has to be given back with
    * `forget`.
    */
-  of(
-    toolset: string,
-    clientKind: ClientKind,
-    protocol: SpokenVersion = protocolVersions[0],
-    { declared, readsStructureAlone }: Reader = { declared: {}, readsStructureAlone: false },
-    conversation?: string,
-  ): Listing {
+  of(reader: ListReader): Listing {
+    const { toolset, policy, traits, conversation } = reader;
+    const { version, readsStructureAlone } = traits;
     // A client that shows apps gets their tools too (G8).
-    const isForApps = showsApps(declared);
-    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${isForApps}/${toolset}`;
-    const known = conversation === undefined ? this.shared.get(key) : undefined;
-    if (known) {
-      known.refresh();
-      return known;
+    const isForApps = showsApps(traits.declared);
+    const key = `${policy.road}/${version}/${readsStructureAlone}/${isForApps}/${toolset}`;
+    const shared = conversation === undefined ? this.shared.get(key) : undefined;
+    if (shared) {
+      shared.refresh();
+      return shared;
     }
     const ask = (): ServedToolset | undefined => {
-      const served = this.deps.backend.toolset(toolset, clientKind, conversation);
+      const served = this.deps.backend.toolset(toolset, policy, conversation);
       const forApps = served && isForApps ? withAppTools(served) : served;
       return forApps && readsStructureAlone ? withoutOutputSchemas(forApps) : forApps;
     };
+    const pages = this.pagesIn(version);
     const nextVersion = (): number => (this.versions += 1);
-    const { pageSize } = this.deps;
-    const pages =
-      this.pages.get(protocol) ?? perObject((list) => new Pages(list, protocol, pageSize));
-    this.pages.set(protocol, pages);
-    const listing = new Listing(toolset, clientKind, conversation, ask, pages, nextVersion);
+    const listing = new Listing(reader, ask, (list) => new PagedList(list, nextVersion, pages));
     if (conversation === undefined) this.shared.set(key, listing);
     else this.own.add(listing);
     return listing;
+  }
+
+  /** All lists in one version share the pages of equal entries. */
+  private pagesIn(version: SpokenVersion): ToPages {
+    const { pageSize } = this.deps;
+    const pages =
+      this.pages.get(version) ?? perObject((entries) => new Pages(entries, version, pageSize));
+    this.pages.set(version, pages);
+    return pages;
   }
 
   forget(listing: Listing): void {
@@ -191,17 +206,17 @@ export class Listings implements Disposable {
     this.changed.clear();
   }
 
-  private noteChanges(toolsets: ReadonlySet<string>): void {
+  private markChanged(toolsets: ReadonlySet<string>): void {
     for (const listing of [...this.shared.values(), ...this.own]) {
       if (!toolsets.has(listing.toolset)) continue;
       listing.isStale = true;
       this.changed.add(listing);
     }
-    if (this.changed.size > 0) this.telling.ask();
+    if (this.changed.size > 0) this.announcing.ask();
   }
 
   /** Handles each listing in a turn of its own (P10). */
-  private async tell(): Promise<void> {
+  private async announce(): Promise<void> {
     for (const listing of [...this.changed]) {
       if (!this.changed.delete(listing)) continue;
       try {
@@ -277,7 +292,8 @@ class PagedList {
     if (page === undefined) return undefined;
     const next = Number(index) + 1;
     const nextCursor = Buffer.from(`${this.version}:${next}`).toString('base64url');
-    return `{"${this.key}":[${page}]${!this.pages?.isLast(Number(index)) ? `,"nextCursor":"${nextCursor}"` : ''}}`;
+    const more = this.pages?.isLast(Number(index)) ? '' : `,"nextCursor":"${nextCursor}"`;
+    return `{"${this.key}":[${page}]${more}}`;
   }
 }
 

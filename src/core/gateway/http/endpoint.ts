@@ -3,10 +3,11 @@
  * session (G3b).
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { limited, type Clock } from '../../base/clock.js';
-import { isObject } from '../../base/isObject.js';
+import { limited } from '../../base/clock.js';
+import { asFields } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
+import type { Fields } from '../../protocol/client.js';
+import { policies, type Road } from '../../protocol/clientPolicy.js';
 import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -14,8 +15,10 @@ import {
   parsePayload,
   payloadInSlices,
   resultMessage,
+  type Message,
+  type Payload,
+  type RequestMessage,
 } from '../../protocol/jsonRpc.js';
-import type { Message, Payload, RequestMessage } from '../../protocol/jsonRpc.js';
 import {
   metaKeys,
   metaOf,
@@ -23,37 +26,37 @@ import {
   isProtocolVersion,
   modernVersion,
   negotiate,
-  type ProtocolVersion,
 } from '../../protocol/versions.js';
 import type { ServedToolset } from '../backend.js';
+import { traitsIn } from '../conversations/clientTraits.js';
 import {
   addressConversation,
   longestProgram,
   namerOf,
   programOf,
-  traitsIn,
-} from '../conversations/conversation.js';
-import type { SessionTraits } from '../conversations/conversation.js';
+} from '../conversations/conversationIds.js';
 import type { ConversationKey } from '../conversations/conversations.js';
 import type { Listing } from '../conversations/listings.js';
-import type { Session, Sessions, SessionStart } from '../conversations/session.js';
+import type { Session, SessionTraits } from '../conversations/session.js';
+import type { Sessions, SessionStart } from '../conversations/sessions.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
 import { ListenStream, PostReply, sendJson } from '../eventStreams.js';
 import {
   answerRequest,
+  applyNotification,
   capabilitiesOf,
   ofInstances,
-  takeNotification,
 } from '../methods/methods.js';
 import { isBegunElsewhere, type Stateless, type StatelessDeps } from '../modern/stateless.js';
 import { everyToolset, type Route } from '../routes.js';
+import { isJson, readBody, type BodyLimits } from './body.js';
 
 interface EndpointDeps extends StatelessDeps {
   readonly sessions: Sessions;
   readonly stateless: Stateless;
   readonly editorName: string | undefined;
   readonly body: BodyLimits;
-  readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
+  readonly onClient: (road: Road, capabilities: Fields) => void;
 }
 
 /**
@@ -85,73 +88,88 @@ export class Endpoint {
     }
   }
 
+  /**
+   * The ways of a POST. `2026-07-28` stands for the version in its header or its `_meta`, and the
+   * editor's paths do not know it.
+   *
+   * | the body                               | way                                             |
+   * | -------------------------------------- | ----------------------------------------------- |
+   * | too slow, too large, or no JSON        | 408, 413 or 415                                 |
+   * | a request of 2026-07-28                | answered without a session; 404 without toolset |
+   * | `initialize` of an earlier version     | a new session; 404 without toolset              |
+   * | anything else of 2026-07-28            | 202, or 400                                     |
+   * | anything else, also if it is unreadable | taken by its session; 400 or 404 without one   |
+   */
   private async post(
     request: IncomingMessage,
     response: ServerResponse,
     route: Route,
   ): Promise<void> {
+    const payload = await this.payloadOf(request, response);
+    if (!payload || response.destroyed) return;
+    const { isModern } = route.policy;
+    const { headers } = request;
+    const message = payload.kind === 'single' ? payload.message : undefined;
+    if (message?.kind === 'request') {
+      if (isModern && isStateless(headers, message)) {
+        const isList = /^server\/discover$|\/list$/.test(message.method);
+        const served = await this.servedOrRefused(response, route, isList);
+        if (served) this.deps.stateless.take(request, response, { message, route, served });
+        return;
+      }
+      if (message.method === 'initialize')
+        return this.initialize(headers, response, route, message);
+    }
+    if (isModern && speaksModern(headers, payload)) return takeModern(response, payload);
+    const session = this.session(request, response, route);
+    if (session) await this.takeWhenStarted(response, route, session, payload);
+  }
+
+  /** Resolves to undefined after a refusal, or if the client has gone. */
+  private async payloadOf(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Payload | undefined> {
     const body = await readBody(request, this.deps.body, this.deps.methods.clock);
-    if (body.kind === 'aborted') return;
+    if (body.kind === 'aborted') return undefined;
     if (body.kind === 'refused') {
       if (body.status === 408) response.setHeader('connection', 'close');
       return refuse(response, body.status, errorCodes.invalidRequest, body.why);
     }
-    if (!isJson(request)) {
+    if (!isJson(request))
       return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
-    }
     const { text } = body;
-    const payload =
-      text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
-    if (response.destroyed) return;
-    const only =
-      payload.kind === 'single' && payload.message.kind === 'request' ? payload.message : undefined;
-    if (only && route.clientKind === 'plain' && isStateless(request.headers, only)) {
-      const served = await this.served(
-        response,
-        route,
-        /^server\/discover$|\/list$/.test(only.method),
+    return text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
+  }
+
+  /** A revived session waits for its starting server, as a new one does. */
+  private async takeWhenStarted(
+    response: ServerResponse,
+    route: Route,
+    session: Session,
+    payload: Payload,
+  ): Promise<void> {
+    const isForInstance =
+      payload.kind !== 'unreadable' &&
+      messagesOf(payload).some(
+        (each) => each.kind === 'request' && ofInstances.includes(each.method),
       );
-      if (response.destroyed) return;
-      if (!served)
-        return refuse(
-          response,
-          404,
-          errorCodes.server,
-          this.deps.methods.backend.whyGone(route.toolset),
-        );
-      return this.deps.stateless.take(request, response, { message: only, route, served });
-    }
-    if (only?.method === 'initialize') return this.initialize(request, response, route, only);
-    if (route.clientKind === 'plain' && isModern(request.headers, payload))
-      return takeModern(response, payload);
-    const session = this.session(request, response, route);
-    if (!session) return;
-    const waiting =
-      session.listing.isGone && payload.kind !== 'unreadable' ? messagesOf(payload) : [];
-    if (waiting.some((each) => each.kind === 'request' && ofInstances.includes(each.method))) {
-      // A revived session waits for its starting server, as a new one does.
-      await this.served(response, route);
-      if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
+    if (isForInstance && session.listing.isGone) {
+      await this.served(response, route, false);
+      if (session.state.kind === 'gone') return refuse(response, 404, errorCodes.server, noSession);
     }
     this.take(response, session, payload);
   }
 
   private async initialize(
-    { headers }: IncomingMessage,
+    headers: IncomingHttpHeaders,
     response: ServerResponse,
     route: Route,
     { id, params = {} }: RequestMessage,
   ): Promise<void> {
-    const served = await this.served(response, route, true);
-    if (response.destroyed) return;
-    if (!served)
-      return refuse(
-        response,
-        404,
-        errorCodes.server,
-        this.deps.methods.backend.whyGone(route.toolset),
-      );
-    const requested = params['protocolVersion'];
+    const served = await this.servedOrRefused(response, route, true);
+    if (!served) return;
+    const { protocolVersion: requested, capabilities, clientInfo } = params;
     const reply = (message: string): void =>
       new PostReply(response, this.deps.heartbeat).settle(message);
     const fail = (code: number, message: string): void =>
@@ -159,36 +177,34 @@ export class Endpoint {
     if (typeof requested !== 'string')
       return fail(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
-    const { capabilities, clientInfo } = params;
-    const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
-    const agentHost = this.agentHost(route, clientInfo);
-    const traits = {
+    const declared = clientCapabilities(version, asFields(capabilities));
+    const traits: SessionTraits = {
+      program: programOf(clientInfo),
+      version,
       declared,
       readsStructureAlone: readsStructureAlone(clientInfo),
       namer: namerOf(clientInfo, this.deps.methods.namesConversations),
-      ...(agentHost !== undefined && { agentHost }),
+      agentHost: this.agentHost(route, clientInfo),
     };
-    const session = this.open(route, version, traits, {
-      program: programOf(clientInfo),
-      isContinued: isBegunElsewhere(headers),
-    });
+    const session = this.open(route, traits, isBegunElsewhere(headers) ? 'continued' : 'new');
     if (!session) return fail(errorCodes.server, 'Too many sessions are open.');
     const result = JSON.stringify({
-      protocolVersion: session.protocolVersion,
+      protocolVersion: version,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
       serverInfo: { name: served.serverName, version: this.deps.version },
       instructions: served.instructions,
     });
-    response.setHeader('mcp-session-id', session.sessionId);
+    response.setHeader('mcp-session-id', session.id);
     reply(resultMessage(id, result));
-    this.deps.onClient(session.clientKind, declared);
+    this.deps.onClient(session.listing.policy.road, declared);
   }
 
   private take(response: ServerResponse, session: Session, payload: Payload): void {
     if (payload.kind === 'unreadable')
       return refuse(response, 400, payload.error.code, payload.error.message);
-    if (payload.kind === 'batch' && !allowsBatches(session.protocolVersion)) {
-      const message = `Protocol ${session.protocolVersion} has no batches.`;
+    const { version } = session.traits;
+    if (payload.kind === 'batch' && !allowsBatches(version)) {
+      const message = `Protocol ${version} has no batches.`;
       return refuse(response, 400, errorCodes.invalidRequest, message);
     }
     const messages = messagesOf(payload);
@@ -211,17 +227,14 @@ export class Endpoint {
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     const { methods: deps } = this.deps;
     if (message.kind === 'notification')
-      return takeNotification(message.method, message.params, session, deps);
-    if (message.kind === 'response') return session.clientRequests.take(message);
+      return applyNotification(message.method, message.params, session, deps);
+    if (message.kind === 'response') return session.clientRequests.settle(message);
     if (!reply) return;
     if (message.kind === 'invalid') return reply.settle(errorMessage(message.id, message.error));
     const { id, method, params } = message;
-    const { listing } = session;
     const answer = answerRequest(method, params, {
       id,
       client: session,
-      conversation: session,
-      listing,
       reply,
       deps,
     });
@@ -265,7 +278,7 @@ export class Endpoint {
     const session = this.session(request, response, route);
     if (!session) return;
     session.listing.refresh();
-    this.deps.sessions.delete(session, { cancelCalls: !session.listing.isGone });
+    this.deps.sessions.delete(session, !session.listing.isGone);
     response.writeHead(204).end();
   }
 
@@ -275,7 +288,7 @@ export class Endpoint {
     route: Route,
   ): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
-    if (version === modernVersion && route.clientKind === 'plain') {
+    if (version === modernVersion && route.policy.isModern) {
       // A modern POST has no session.
       response.setHeader('allow', 'POST');
       return refuse(
@@ -310,51 +323,65 @@ export class Endpoint {
     id: string,
     route: Route,
   ): Session | undefined {
-    const { toolset, clientKind } = route;
+    const { toolset, policy } = route;
     const said = headers['mcp-protocol-version'];
     const { sessions, methods } = this.deps;
     if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
-    const protocolVersion =
-      typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
-    if (!traits || !protocolVersion || (clientKind === 'editor' && traits.agentHost === undefined))
+    const version = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
+    if (!traits || !version || (policy === policies.editor && traits.agentHost === undefined))
       return undefined;
     const { backend } = methods;
-    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind)))
+    if (!(backend.toolset(toolset, policy) ?? backend.placeholder(toolset, policy)))
       return undefined;
-    return this.open({ toolset, clientKind }, protocolVersion, traits, { revived: id });
+    return this.open(
+      route,
+      {
+        ...traits,
+        program: '',
+        version,
+      },
+      { revived: id },
+    );
   }
 
   private open(
-    { toolset, clientKind: routed }: Route,
-    protocolVersion: ProtocolVersion,
+    { toolset, policy: routed }: Route,
     traits: SessionTraits,
-    more: Pick<SessionStart, 'program' | 'isContinued' | 'revived'>,
+    origin: SessionStart['origin'],
   ): Session | undefined {
     const { listings, sessions, methods } = this.deps;
-    const clientKind = routed === 'editor' && traits.agentHost !== undefined ? 'agentHost' : routed;
+    const isAgentHost = routed === policies.editor && traits.agentHost !== undefined;
+    const policy = isAgentHost ? policies.agentHost : routed;
     // The editor has one list for all its conversations; any other session is one conversation
     // (G3).
-    const listing = (conversation: string): Listing =>
-      listings.of(
-        toolset,
-        clientKind,
-        protocolVersion,
-        traits,
-        clientKind === 'editor' ? undefined : conversation,
-      );
-    const session = sessions.open({ toolset, listing, protocolVersion, traits, ...more });
+    const listing = (id: string): Listing => {
+      const conversation = policy.conversations === 'named' ? undefined : id;
+      return listings.of({ toolset, policy, traits, conversation });
+    };
+    const session = sessions.open({ toolset, listing, traits, origin });
     if (session) methods.noteActivity(toolset);
     return session;
   }
 
-  private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
+  private agentHost({ policy }: Route, clientInfo: unknown): string | undefined {
     const { editorName } = this.deps;
-    const { name, version } = isObject(clientInfo) ? clientInfo : {};
-    if (clientKind !== 'editor' || editorName === undefined || name === editorName)
+    const { name, version } = asFields(clientInfo);
+    if (policy !== policies.editor || editorName === undefined || name === editorName)
       return undefined;
     const said = [name, version].filter((part) => typeof part === 'string');
     return said.join(' ').slice(0, longestProgram);
+  }
+
+  private async servedOrRefused(
+    response: ServerResponse,
+    route: Route,
+    lists: boolean,
+  ): Promise<ServedToolset | undefined> {
+    const served = await this.served(response, route, lists);
+    if (served || response.destroyed) return response.destroyed ? undefined : served;
+    const why = this.deps.methods.backend.whyGone(route.toolset);
+    return refuse(response, 404, errorCodes.server, why);
   }
 
   /**
@@ -363,14 +390,13 @@ export class Endpoint {
    */
   private async served(
     response: ServerResponse,
-    { toolset, clientKind }: Route,
-    lists = false,
+    { toolset, policy }: Route,
+    lists: boolean,
   ): Promise<ServedToolset | undefined> {
     const { backend, clock } = this.deps.methods;
-    const now = backend.toolset(toolset, clientKind);
+    const now = backend.toolset(toolset, policy);
     const isOfAll = toolset === everyToolset;
-    if (isOfAll ? !lists || this.hangs : now || !backend.placeholder(toolset, clientKind))
-      return now;
+    if (isOfAll ? !lists || this.hangs : now || !backend.placeholder(toolset, policy)) return now;
     const closed = new AbortController();
     const end = (): void => closed.abort();
     response.once('close', end);
@@ -383,10 +409,11 @@ export class Endpoint {
     if (isOfAll && !isSettled) {
       // The next client does not wait for the same server.
       this.hangs = true;
-      const settled = backend.settled(toolset, new AbortController().signal);
-      void settled.catch(() => undefined).then(() => (this.hangs = false));
+      void wait(new AbortController().signal)
+        .catch(() => undefined)
+        .then(() => (this.hangs = false));
     }
-    return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
+    return backend.toolset(toolset, policy) ?? backend.placeholder(toolset, policy);
   }
 }
 
@@ -398,10 +425,6 @@ function atAddress(
 ): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
   return { toolset, id: addressConversation(address) };
-}
-
-export function isJson({ headers }: IncomingMessage): boolean {
-  return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
 export function refuse(
@@ -425,7 +448,7 @@ function isStateless(headers: IncomingHttpHeaders, { method, params }: RequestMe
     : byHeader || inBody !== undefined;
 }
 
-function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
+function speaksModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
   if (headers['mcp-protocol-version'] === modernVersion) return true;
   const messages = payload.kind === 'unreadable' ? [] : messagesOf(payload);
   return messages.some(
@@ -453,64 +476,4 @@ function takeModern(response: ServerResponse, payload: Payload): void {
 
 function accept(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 }).end();
-}
-
-export interface BodyLimits {
-  readonly maxBytes: number;
-  /** The time from the end of the headers to the end of the body, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly isDropped?: true;
-}
-
-type BodyOutcome =
-  | { readonly kind: 'read'; readonly text: string }
-  /** The rest is discarded as it arrives, so the client reads the answer and not a reset. */
-  | { readonly kind: 'refused'; readonly status: 408 | 413; readonly why: string }
-  | { readonly kind: 'aborted' };
-
-const tooLarge = { kind: 'refused', status: 413, why: 'The body is too large.' } as const;
-const tooSlow = { kind: 'refused', status: 408, why: 'The body came too slowly.' } as const;
-
-/** Never rejects. */
-export function readBody(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  clock: Clock,
-): Promise<BodyOutcome> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limits.maxBytes) {
-    request.resume();
-    return Promise.resolve(tooLarge);
-  }
-  return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let size = 0;
-    let isSettled = false;
-    const settle = (outcome: BodyOutcome): void => {
-      if (isSettled) return;
-      isSettled = true;
-      chunks = [];
-      timer.dispose();
-      resolve(outcome);
-    };
-    // Listeners stay and discard the rest, because removing them costs more than calling them (P3).
-    const take = (chunk: Buffer): void => {
-      if (isSettled) return;
-      size += chunk.length;
-      if (size > limits.maxBytes) settle(tooLarge);
-      else if (!limits.isDropped) chunks.push(chunk);
-    };
-    const end = (): void => {
-      const [first] = chunks;
-      const whole = chunks.length === 1 && first ? first : Buffer.concat(chunks);
-      settle({ kind: 'read', text: whole.toString('utf8') });
-    };
-    const timer = clock.after(limits.timeoutMs, () => settle(tooSlow));
-    // Without a listener, the error of an aborted request would be thrown; `close` follows it.
-    request
-      .on('error', () => {})
-      .on('data', take)
-      .on('end', end)
-      .on('close', () => settle({ kind: 'aborted' }));
-  });
 }

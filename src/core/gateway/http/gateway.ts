@@ -14,19 +14,21 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { proofOf, proofPath } from '../../files/proof.js';
 import { newToken } from '../../files/tokenFile.js';
-import type { ClientKind, Fields, ServerClient } from '../../protocol/client.js';
+import type { Fields, ServerClient } from '../../protocol/client.js';
+import { policies, type Road } from '../../protocol/clientPolicy.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
 import type { Conversation } from '../conversations/conversation.js';
 import { Conversations } from '../conversations/conversations.js';
 import { Listings, type Listing } from '../conversations/listings.js';
-import { Sessions } from '../conversations/session.js';
+import { Sessions } from '../conversations/sessions.js';
 import { Heartbeat, sendJson } from '../eventStreams.js';
-import { AppOpenings } from '../methods/requests.js';
+import { AppOpenings } from '../methods/appCalls.js';
 import { Stateless } from '../modern/stateless.js';
 import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
-import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
+import { readBody, type BodyLimits } from './body.js';
+import { Endpoint, refuse } from './endpoint.js';
 import { refuseRest, serveRest, type RestBackend, type RestDeps } from './rest.js';
 
 export const mostStrangers = 64;
@@ -48,7 +50,7 @@ export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
-  readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
+  readonly onClient?: (road: Road, capabilities: Fields) => void;
   /** The number of open connections that have shown the token changed. */
   readonly onConnections?: (open: number) => void;
   /** By default no file is written. */
@@ -112,8 +114,13 @@ export class Gateway {
     const { version, editorName, stable } = options;
     this.token = stable?.token ?? newToken();
     this.tokenBytes = Buffer.from(this.token);
-    const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
-    this.rest = deps.rest && { backend: deps.rest, clock, log, urlOf };
+    const urlOf = (toolset: string): string => this.endpoint(toolset, 'agent').url;
+    this.rest = deps.rest && {
+      backend: deps.rest,
+      clock,
+      log,
+      urlOf,
+    };
     const limits = { ...usualLimits, ...options.limits };
     const { maxCalls, maxSessions: max, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
@@ -122,10 +129,18 @@ export class Gateway {
         if (session.listing === listing) session.announce();
       stateless.announce(listing);
     };
-    const listings = this.store.add(new Listings({ backend, clock, log, ...limits, announce }));
-    const forgotten = ({ listing, toolset }: Conversation): void => {
+    const listings = this.store.add(
+      new Listings({
+        backend,
+        clock,
+        log,
+        ...limits,
+        announce,
+      }),
+    );
+    const forgotten = ({ listing }: Pick<Conversation, 'listing'>): void => {
       listings.forget(listing);
-      noteActivity(toolset);
+      noteActivity(listing.toolset);
     };
     const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
     const sessions = new Sessions(clock, max, forgotten, (session) =>
@@ -133,7 +148,8 @@ export class Gateway {
     );
     const conversations = this.store.add(new Conversations(clock, max, forgotten, ended));
     const delivery = deps.delivery ?? deliveryWithoutFiles();
-    const [namesConversations, openings] = [!this.isForAgents, new AppOpenings()];
+    const namesConversations = !this.isForAgents;
+    const openings = new AppOpenings();
     const methods = {
       backend,
       log,
@@ -156,17 +172,10 @@ export class Gateway {
       body,
       onClient,
     });
-    [this.sessions, this.conversations, this.stateless] = [sessions, conversations, stateless];
-    this.server = createServer({
-      headersTimeout: 10_000,
-      // Our own limit for bodies is shorter; this one also covers bodies without a reader.
-      requestTimeout: 2 * bodyTimeoutMs,
-      connectionsCheckingInterval: 5_000,
-      // This is longer than clients keep idle sockets, because a socket closed under a request is a
-      // failed call.
-      keepAliveTimeout: 90_000,
-      noDelay: true,
-    });
+    this.sessions = sessions;
+    this.conversations = conversations;
+    this.stateless = stateless;
+    this.server = serverWith(bodyTimeoutMs);
     this.server.on('connection', (socket) => this.meet(socket));
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
@@ -192,27 +201,25 @@ export class Gateway {
   }
 
   /** There need be no such toolset. Throws before the start. */
-  endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
+  endpoint(toolset: string, road: 'editor' | 'agent'): GatewayEndpoint {
     if (this.port === undefined) throw new Error('The gateway is not started.');
     return {
-      url: `http://127.0.0.1:${this.port}${routePath({ toolset, clientKind })}`,
+      url: `http://127.0.0.1:${this.port}${routePath({ toolset, policy: policies[road] })}`,
       headers: { Authorization: `Bearer ${this.token}` },
     };
   }
 
-  activityOf(toolset: string, clientKind?: ClientKind) {
+  activityOf(toolset: string, road?: Road) {
     const all = this.sessions.of(toolset);
     const sessions =
-      clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
+      road === undefined ? all : all.filter(({ listing }) => listing.policy.road === road);
     return {
       sessions: sessions.length,
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +
         // Only agents outside the editor have modern requests.
-        (clientKind === undefined || clientKind === 'plain'
-          ? this.stateless.callsInFlight(toolset)
-          : 0),
+        (road === undefined || road === 'agent' ? this.stateless.callsInFlight(toolset) : 0),
     };
   }
 
@@ -258,7 +265,7 @@ export class Gateway {
       }
       if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
       const route = parseRoute(url);
-      if (!route || (this.isForAgents && route.clientKind === 'editor')) {
+      if (!route || (this.isForAgents && route.policy === policies.editor)) {
         return await this.turnAway(request, response, 'nowhere');
       }
       await this.endpointOfAll.serve(request, response, route);
@@ -328,6 +335,19 @@ export class Gateway {
   }
 }
 
+function serverWith(bodyTimeoutMs: number): Server {
+  return createServer({
+    headersTimeout: 10_000,
+    // Our own limit for bodies is shorter; this one also covers bodies without a reader.
+    requestTimeout: 2 * bodyTimeoutMs,
+    connectionsCheckingInterval: 5_000,
+    // This is longer than clients keep idle sockets, because a socket closed under a request is a
+    // failed call.
+    keepAliveTimeout: 90_000,
+    noDelay: true,
+  });
+}
+
 type Refusal = 'stranger' | keyof typeof advice;
 
 /** Without details of this machine. */
@@ -338,7 +358,11 @@ const advice = {
 } as const;
 
 /** This much is read from a client without the token, so it reads the answer and not a reset. */
-const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000, isDropped: true };
+const strangersBody: BodyLimits = {
+  maxBytes: 1 << 20,
+  timeoutMs: 5_000,
+  isDropped: true,
+};
 
 function hostsAt(port: number): string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];

@@ -8,10 +8,14 @@ import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { storedJson } from '../../protocol/json.js';
 import { sendJson } from '../eventStreams.js';
-import { isJson, readBody, type BodyLimits } from './endpoint.js';
+import { isJson, readBody, type BodyLimits } from './body.js';
 
 export type RestAnswer =
-  | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
+  | {
+      readonly kind: 'value';
+      readonly status: 200 | 201;
+      readonly value: unknown;
+    }
   | {
       readonly kind: 'error';
       readonly status: number;
@@ -41,7 +45,12 @@ export function restError(
   code: string,
   message: string,
 ): Extract<RestAnswer, { kind: 'error' }> {
-  return { kind: 'error', status, code, message };
+  return {
+    kind: 'error',
+    status,
+    code,
+    message,
+  };
 }
 
 export function refuseRest(
@@ -111,7 +120,11 @@ async function answerTo(
 }
 
 function found(value: unknown): RestAnswer {
-  return { kind: 'value', status: 200, value };
+  return {
+    kind: 'value',
+    status: 200,
+    value,
+  };
 }
 
 function send(response: ServerResponse, answer: RestAnswer): void {

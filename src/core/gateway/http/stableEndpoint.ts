@@ -15,7 +15,11 @@ import { watchFile } from '../../files/watchedFile.js';
 export type EndpointState =
   | { readonly kind: 'starting' }
   /** `instead` is the port known to earlier clients. */
-  | { readonly kind: 'listening'; readonly port: number; readonly instead?: TakenPort }
+  | {
+      readonly kind: 'listening';
+      readonly port: number;
+      readonly instead?: TakenPort;
+    }
   /** Another program listens there, perhaps another window. */
   | { readonly kind: 'portTaken'; readonly port: number }
   /** `reason` is a phrase. */
@@ -70,7 +74,11 @@ export class StableEndpoint {
   private readonly changes = this.store.add(new Emitter<EndpointState>());
   private readonly listening = new SingleFlight(() => this.listen());
   private open:
-    | { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable }
+    | {
+        readonly token: string;
+        readonly gateway: Gateway;
+        readonly secret: Disposable;
+      }
     | undefined;
   private watched: Disposable | undefined;
   private retry: Disposable | undefined;
@@ -135,7 +143,11 @@ export class StableEndpoint {
       const instead = await this.openWith(token);
       if (isOver()) return;
       await secret.noteAddress?.(this.port);
-      this.enter({ kind: 'listening', port: this.port, ...(instead && { instead }) });
+      this.enter({
+        kind: 'listening',
+        port: this.port,
+        ...(instead && { instead }),
+      });
     } catch (error) {
       await this.close();
       if (isOver()) return;
@@ -156,7 +168,11 @@ export class StableEndpoint {
     this.port ||= secret.port ?? 0;
     for (let instead: TakenPort | undefined; ;) {
       const gateway = await createGateway({ port: this.port, token });
-      this.open = { token, gateway, secret: keepSecret([token]) };
+      this.open = {
+        token,
+        gateway,
+        secret: keepSecret([token]),
+      };
       try {
         await gateway.start();
         this.port = gateway.port ?? this.port;

@@ -1,7 +1,13 @@
 /** The streams of `subscriptions/listen` (G2). Each begins with its acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import { asText } from '../../base/text.js';
-import type { Fields, ServerClient } from '../../protocol/client.js';
+import {
+  known,
+  present,
+  type ClientState,
+  type Fields,
+  type ServerClient,
+} from '../../protocol/client.js';
 import { RpcFailure, errorCodes } from '../../protocol/errors.js';
 import { notificationMessage, resultMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import type { OtherOutcome } from '../../protocol/request.js';
@@ -10,7 +16,8 @@ import type { ArtifactOrigin } from '../../results/artifacts.js';
 import type { ServedToolset } from '../backend.js';
 import { topics, type Listing, type Topic } from '../conversations/listings.js';
 import type { ListenStream } from '../eventStreams.js';
-import { capabilitiesOf, deliveredTask, unknownTool } from '../methods/methods.js';
+import { capabilitiesOf } from '../methods/methods.js';
+import { deliveredTask, unknownTool } from '../methods/otherRequests.js';
 import type { MethodDeps } from '../methods/requests.js';
 
 const mostTasks = 256;
@@ -31,10 +38,13 @@ const filterKey = (topic: Topic): string => `${topic}ListChanged`;
 /** Its end ends no lease, because its conversation goes on. */
 export class Listener implements ServerClient {
   readonly session = {};
-  readonly logLevel = undefined;
+  readonly program = '';
   readonly capabilities: Fields;
+  readonly logLevel = undefined;
+  readonly conversation = undefined;
   readonly listedFor: string | undefined;
-  isGone = false;
+  readonly past = known;
+  state: ClientState = present;
 
   private readonly topics: readonly Topic[];
   /** Empty before the acknowledgement. */
@@ -63,7 +73,7 @@ export class Listener implements ServerClient {
 
   begin(): void {
     const { wanted, served, conversation } = this.listening;
-    const isOfNobody = served.isLeased === true && conversation === undefined;
+    const isOfNobody = served.isLeased && conversation === undefined;
     const uris =
       served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
     const tasks =
@@ -77,7 +87,7 @@ export class Listener implements ServerClient {
   }
 
   private acknowledge(uris: readonly string[], taskIds: readonly string[]): void {
-    if (this.isGone) return;
+    if (this.state.kind === 'gone') return;
     this.send('notifications/subscriptions/acknowledged', {
       notifications: {
         ...Object.fromEntries(this.topics.map((topic) => [filterKey(topic), true])),
@@ -91,9 +101,9 @@ export class Listener implements ServerClient {
   }
 
   announce(): void {
-    for (const [topic, known] of this.versions) {
+    for (const [topic, sent] of this.versions) {
       const version = this.listening.listing.versionOf(topic);
-      if (known === version) continue;
+      if (sent === version) continue;
       this.versions.set(topic, version);
       this.send(`notifications/${topic}/list_changed`);
     }
@@ -105,7 +115,11 @@ export class Listener implements ServerClient {
         const outcome = await this.subscribe(watchTask, { taskId });
         if (outcome?.kind !== 'result') return [];
         const { tool = unknownTool, toolset = this.listening.listing.toolset } = outcome;
-        this.origins.set(taskId, { server: toolset, tool, conversation: this.caller });
+        this.origins.set(taskId, {
+          server: toolset,
+          tool,
+          conversation: this.caller,
+        });
         return [taskId];
       }),
     );
@@ -117,7 +131,14 @@ export class Listener implements ServerClient {
     const { toolset } = this.listening.listing;
     const { signal } = new AbortController();
     try {
-      const request = { toolset, conversation: this.caller, client: this, method, params, signal };
+      const request = {
+        toolset,
+        conversation: this.caller,
+        client: this,
+        method,
+        params,
+        signal,
+      };
       return await this.deps.backend.request(request);
     } catch (error) {
       this.deps.log.write('error', `A subscription threw: ${asText(error)}`);
@@ -158,7 +179,7 @@ export class Listener implements ServerClient {
     try {
       this.send(
         taskChanged,
-        await deliveredTask(params, delivery, this.listening.listing.clientKind, origin),
+        await deliveredTask(params, delivery, this.listening.listing.policy, origin),
       );
     } catch (error) {
       log.write('error', `A notification of a task threw: ${asText(error)}`);

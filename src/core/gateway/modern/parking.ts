@@ -8,7 +8,7 @@ import { isObject } from '../../base/isObject.js';
 import type { PostReply, Reply } from '../eventStreams.js';
 import { resultMessage, withId, type RequestId } from '../../protocol/jsonRpc.js';
 import { presentAnswer } from '../../protocol/shapes.js';
-import { notAsked, OpenQuestions } from '../conversations/conversation.js';
+import { notAsked, OpenQuestions } from '../conversations/openQuestions.js';
 
 const mostParked = 256;
 
@@ -156,7 +156,11 @@ export class ParkableCall implements Reply {
     const { state } = this;
     if (state.kind === 'over') return;
     if (state.kind === 'parked' && answer !== undefined) {
-      this.state = { ...state, answer, status };
+      this.state = {
+        ...state,
+        answer,
+        status,
+      };
       return;
     }
     const sent = state.kind === 'carried' ? state.by : undefined;
@@ -191,7 +195,7 @@ export class ParkableCall implements Reply {
   }
 
   /** An open question is asked again. */
-  goOn(carrier: Carrier, responses: Fields = {}): void {
+  resume(carrier: Carrier, responses: Fields = {}): void {
     const { state } = this;
     if (state.kind !== 'parked') return;
     state.limit.dispose();
@@ -222,11 +226,21 @@ export class ParkableCall implements Reply {
     if (!parking.hasRoom) return this.questions.refuseAll(tooMuch);
     const state = parking.put(this, target);
     const limit = clock.after(parkedLimitMs, () => this.abandon());
-    this.state = { kind: 'parked', state, since: clock.now(), limit };
+    this.state = {
+      kind: 'parked',
+      state,
+      since: clock.now(),
+      limit,
+    };
     const inputRequests = Object.fromEntries(
       [...this.questions].map(([key, { about }]) => [key, about]),
     );
-    const result = { resultType: 'input_required', inputRequests, requestState: state, _meta };
+    const result = {
+      resultType: 'input_required',
+      inputRequests,
+      requestState: state,
+      _meta,
+    };
     reply.settle(resultMessage(id, JSON.stringify(result)));
   }
 

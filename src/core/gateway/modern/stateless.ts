@@ -2,6 +2,7 @@
  * Answers modern requests (X8, G2b). Closing a request cancels it, and its end ends no
  * conversation.
  */
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -9,7 +10,7 @@ import { isObject } from '../../base/isObject.js';
 import { isLarge } from '../../base/jsonInSlices.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
-import type { Fields } from '../../protocol/client.js';
+import { gone, present, type ClientState, type Fields, type Past } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -29,24 +30,20 @@ import {
 } from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import type { ServedToolset } from '../backend.js';
-import type {
-  CallInFlight,
-  Client,
-  Conversation,
-  SessionTraits,
-} from '../conversations/conversation.js';
+import { CallClient, cancelCall, type CallInFlight, type Client } from '../conversations/client.js';
+import type { ClientTraits } from '../conversations/clientTraits.js';
+import type { Conversation } from '../conversations/conversation.js';
 import {
-  CallClient,
-  cancelCall,
-  notAsked,
   addressConversation,
   namedBy,
   namedConversation,
   namerOf,
   programOf,
-} from '../conversations/conversation.js';
+  sessionConversation,
+} from '../conversations/conversationIds.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
+import { notAsked } from '../conversations/openQuestions.js';
 import {
   enveloped,
   errorIn,
@@ -57,7 +54,7 @@ import {
 } from '../dialect.js';
 import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
-import type { MethodDeps } from '../methods/requests.js';
+import type { Answer, MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
 import { Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
@@ -83,6 +80,11 @@ interface Attribution {
   readonly conversation: Conversation | undefined;
 }
 
+interface Refused {
+  readonly status: number;
+  readonly error: RpcError;
+}
+
 /** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = `${JSON.stringify(notToBeKept).slice(1, -1)},`;
 
@@ -106,94 +108,111 @@ export class Stateless implements Disposable {
     return this.inFlight.get(toolset) ?? 0;
   }
 
-  take({ headers }: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
+  take(request: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
+    const refused = this.answer(request.headers, response, given);
+    if (!refused) return;
+    sendJson(response, refused.status, errorMessage(given.message.id, refused.error));
+  }
+
+  private answer(
+    headers: IncomingHttpHeaders,
+    response: ServerResponse,
+    given: Omit<Asked, 'traits'>,
+  ): Refused | undefined {
     const { message, route, served } = given;
-    const { id, method, params = {} } = message;
-    const refuse = (status: number, error: RpcError): void =>
-      sendJson(response, status, errorMessage(id, error));
+    const { id, method } = message;
     // The answer is a task only if the client can ask about it.
     const traits = readEnvelope(headers, message, knowsTasks(served.features));
-    if ('fault' in traits) return refuse(400, traits.fault);
+    if ('error' in traits) return traits;
     const isOwn = method === 'server/discover' || method === 'subscriptions/listen';
     if (!isOwn && !isOfModernEra(method))
-      return refuse(404, { code: errorCodes.methodNotFound, message: 'Unknown method.' });
+      return refused(404, errorCodes.methodNotFound, 'Unknown method.');
     if (route.address !== undefined) {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
-      this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
+      this.deps.conversations.setProgram(key, traits.program);
     }
-    const asked = { message, route, served, traits };
+    const asked = { ...given, traits };
     const attributed = this.attributed(asked);
-    if ('error' in attributed) return refuse(attributed.status, attributed.error);
-    if (method === 'server/discover')
-      return new PostReply(response, this.deps.heartbeat).settle(
-        resultMessage(id, this.discovery(served)),
-      );
-    if (traits.mirrors && method === 'tools/call') {
-      attributed.listing.refreshIfStale();
-      const mirrored = attributed.listing.mirrored.get(asText(params['name'])) ?? [];
-      const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
-      if (mismatch !== undefined)
-        return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    if ('error' in attributed) return attributed;
+    switch (method) {
+      case 'server/discover':
+        new PostReply(response, this.deps.heartbeat).settle(
+          resultMessage(id, this.discovery(served)),
+        );
+        return undefined;
+      case 'subscriptions/listen':
+        return this.listen(response, asked, attributed);
+      default:
+        return (
+          headersMismatch(headers, asked, attributed.listing) ??
+          this.call(response, asked, attributed)
+        );
     }
-    if (method === 'subscriptions/listen') this.listen(response, asked, attributed, refuse);
-    else this.call(response, asked, attributed);
   }
 
   /**
    * At a toolset with leases, a request that names no conversation is refused, so no two share an
    * instance (G3).
    */
-  private attributed({
-    route,
-    served,
-    message,
-    traits,
-  }: Asked): Attribution | { status: number; error: RpcError } {
-    const { toolset, clientKind, address } = route;
-    const { conversations, listings } = this.deps;
+  private attributed(asked: Asked): Attribution | Refused {
+    const { route, served, message, traits } = asked;
+    const { toolset, policy, address } = route;
     const namer = served.isLeased ? namerOf(traits.clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
-    const isNamed = namer !== undefined && named !== undefined;
-    if (isNamed || (served.isLeased && address !== undefined)) {
-      const id = isNamed ? namedConversation(namer, named) : addressConversation(address ?? '');
-      const lostBefore = !isNamed && traits.begunElsewhere ? restarted : undefined;
-      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, traits, id);
-      const conversation = conversations.of({ toolset, id }, listing, lostBefore);
-      if (conversation) return { listing: conversation.listing, conversation };
-      return {
-        status: 200,
-        error: { code: errorCodes.server, message: 'Too many conversations are open.' },
-      };
+    if (namer !== undefined && named !== undefined)
+      return this.attributedTo(namedConversation(namer, named), unknown, asked);
+    if (served.isLeased && address !== undefined) {
+      const past = traits.begunElsewhere ? restarted : unknown;
+      return this.attributedTo(addressConversation(address), past, asked);
     }
     // A program with named conversations lists before it has one.
-    const listing = listings.of(toolset, clientKind, modernVersion, traits);
+    const ofAll = {
+      toolset,
+      policy,
+      traits,
+      conversation: undefined,
+    };
+    const listing = this.deps.listings.of(ofAll);
     // The page of an app is the same for all conversations (G8).
     const isPage = message.method === 'resources/read' && listing.hasApp(message.params?.['uri']);
     const isForInstance = ofInstances.includes(message.method) && !isPage;
-    if (served.isLeased && (namer === undefined || isForInstance))
-      return { status: 400, error: unnamed };
-    return { listing, conversation: undefined };
+    return served.isLeased && (namer === undefined || isForInstance)
+      ? unnamed
+      : { listing, conversation: undefined };
+  }
+
+  private attributedTo(
+    id: string,
+    past: Past,
+    { route: { toolset, policy }, traits }: Asked,
+  ): Attribution | Refused {
+    const { conversations, listings } = this.deps;
+    const listing = (): Listing =>
+      listings.of({
+        toolset,
+        policy,
+        traits,
+        conversation: id,
+      });
+    const conversation = conversations.of({ toolset, id }, listing, past);
+    return conversation
+      ? { listing: conversation.listing, conversation }
+      : refused(200, errorCodes.server, 'Too many conversations are open.');
   }
 
   private listen(
     response: ServerResponse,
-    { message, served, traits }: Asked,
+    { message, served, traits: { declared } }: Asked,
     { listing, conversation }: Attribution,
-    refuse: (status: number, error: RpcError) => void,
-  ): void {
+  ): Refused | undefined {
     const { methods, heartbeat } = this.deps;
     const { id, params = {} } = message;
-    const { declared } = traits;
     const { notifications: wanted } = params;
-    const notAnObject = {
-      code: errorCodes.invalidParams,
-      message: '`notifications` must be an object.',
-    };
-    if (!isObject(wanted)) return refuse(400, notAnObject);
+    if (!isObject(wanted))
+      return refused(400, errorCodes.invalidParams, '`notifications` must be an object.');
     const needsTasks = 'taskIds' in wanted && knowsTasks(served.features);
-    if (needsTasks && !knowsTasks(declared)) return refuse(400, tasksNotDeclared);
+    if (needsTasks && !knowsTasks(declared)) return { status: 400, error: tasksNotDeclared };
     this.useUntilClosed(response, conversation);
-    const serverMeta = this.serverMeta(served);
     const listening = {
       id,
       wanted,
@@ -201,82 +220,95 @@ export class Stateless implements Disposable {
       declared,
       listing,
       conversation: conversation?.id,
-      serverMeta,
+      serverMeta: this.serverMeta(served),
     };
     const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
     this.listeners.add(listener);
     response.once('close', () => {
       this.listeners.delete(listener);
-      listener.isGone = true;
+      listener.state = gone;
       methods.backend.noteClient(listener, 'gone');
     });
     listener.begin();
+    return undefined;
   }
 
   private call(
     response: ServerResponse,
-    asked: Asked,
+    { message, served, traits }: Asked,
     { listing, conversation }: Attribution,
-  ): void {
-    const { message, served, traits } = asked;
-    const { methods } = this.deps;
+  ): Refused | undefined {
+    const { methods, heartbeat } = this.deps;
+    const { parking } = this;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
-    const fail = (error: RpcError): void =>
-      sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
-    const target = { toolset, conversation: conversation?.id ?? '', method, params };
-    const reply = new PostReply(response, this.deps.heartbeat);
-    const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
+    const target = {
+      toolset,
+      conversation: conversation?.id ?? '',
+      method,
+      params,
+    };
+    const reply = new PostReply(response, heartbeat);
+    const carrier = {
+      id,
+      reply,
+      progressToken: metaOf(params)['progressToken'],
+    };
     const mayAsk = mayBeAsked.includes(method);
     const responses = isObject(inputResponses) ? inputResponses : undefined;
     if (mayAsk && requestState !== undefined) {
-      const parked = this.parking.take(requestState, target);
-      if (!parked) return fail(noneParked);
+      const parked = parking.take(requestState, target);
+      if (!parked) return noneParked;
       this.useUntilClosed(response, conversation);
       response.once('close', () => parked.closed(carrier));
-      return parked.goOn(carrier, responses);
+      parked.resume(carrier, responses);
+      return undefined;
     }
     // A waiting call is not sent again because its client forgot the state.
-    if (mayAsk && inputResponses !== undefined && this.parking.waits(target))
-      return fail(noneParked);
-    const tooMany = { code: errorCodes.server, message: 'Too many calls are in flight.' };
-    if (this.callsInFlight(toolset) >= methods.maxCalls) return fail(tooMany);
+    if (mayAsk && inputResponses !== undefined && parking.waits(target)) return noneParked;
+    if (this.callsInFlight(toolset) >= methods.maxCalls)
+      return refused(200, errorCodes.server, 'Too many calls are in flight.');
     this.useUntilClosed(response, conversation);
     this.count(toolset, 1);
     const end = (): void => {
       this.count(toolset, -1);
       client.close();
       // The leases of a conversation outlive its requests.
-      if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
+      if (!conversation) methods.backend.noteClient(new CallClient(client, undefined), 'gone');
     };
     const serverMeta = this.serverMeta(served);
-    const { parking } = this;
-    const call = new ParkableCall(
-      { target, parking, clock: methods.clock, serverMeta, end },
-      carrier,
-      responses,
-    );
-    const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
-    const asking = { client, conversation, listing };
+    const deps = {
+      target,
+      parking,
+      clock: methods.clock,
+      serverMeta,
+      end,
+    };
+    const call = new ParkableCall(deps, carrier, responses);
+    const asking = mayAsk ? call : undefined;
+    const client = new ModernClient(traits, listing, conversation, serverMeta, asking);
     response.once('close', () => call.closed(carrier));
-    const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
-    if (answer.kind === 'later') return;
-    if (answer.kind === 'result') {
-      const json = enveloped(answer.json, serverMeta, method.endsWith('/list') ? cacheHints : '');
-      return call.settle(resultMessage(id, json));
-    }
-    const error = errorIn(modernVersion, answer.error);
-    const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
-    call.settle(errorMessage(id, error), status);
+    settleWith(
+      call,
+      message,
+      serverMeta,
+      answerRequest(method, params, {
+        id,
+        client,
+        reply: call,
+        deps: methods,
+      }),
+    );
+    return undefined;
   }
 
   /** A conversation is in use during a POST, not between two POSTs of a call (L2a). */
   private useUntilClosed(response: ServerResponse, conversation: Conversation | undefined): void {
     if (!conversation) return;
-    conversation.inUse += 1;
+    conversation.openPosts += 1;
     response.once('close', () => {
-      conversation.inUse -= 1;
+      conversation.openPosts -= 1;
       conversation.lastUsed = this.deps.methods.clock.now();
     });
   }
@@ -308,13 +340,12 @@ export class Stateless implements Disposable {
   }
 }
 
+/** The client behind one request. */
 class ModernClient implements Client {
-  readonly protocolVersion = modernVersion;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly listening = undefined;
   logLevel: string | undefined;
-  isClosed = false;
-  readonly program: string;
+  private isClosed = false;
   readonly ask: Client['ask'] = (_stream, method, params, signal, { key }) =>
     this.call?.ask(method, params, signal, key) ??
     notAsked('The client cannot be asked during this request.');
@@ -322,16 +353,28 @@ class ModernClient implements Client {
   /** @param call undefined if no server may ask */
   constructor(
     readonly traits: StatelessTraits,
+    readonly listing: Listing,
+    readonly conversation: Conversation | undefined,
     readonly serverMeta: Fields,
     private readonly call: ParkableCall | undefined,
   ) {
     this.logLevel = traits.logLevel;
-    this.program = programOf(traits.clientInfo);
   }
 
-  get waitsSince(): number | undefined {
-    return this.call?.waitsSince;
+  get state(): ClientState {
+    if (this.isClosed) return gone;
+    const since = this.call?.waitsSince;
+    return since === undefined ? present : { kind: 'waiting', since };
   }
+
+  idOf(): string {
+    return this.conversation?.id ?? sessionConversation(randomUUID());
+  }
+
+  /** It learns about changes from its listening streams. */
+  hasRead(): void {}
+
+  tellBeforeResult(): void {}
 
   close(): void {
     for (const id of this.calls.keys()) cancelCall(this, id);
@@ -341,22 +384,56 @@ class ModernClient implements Client {
 
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
-const noneParked: RpcError = {
-  code: errorCodes.invalidParams,
-  message:
-    'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
-};
+function settleWith(
+  call: ParkableCall,
+  { id, method }: RequestMessage,
+  serverMeta: Fields,
+  answer: Answer,
+): void {
+  if (answer.kind === 'later') return;
+  if (answer.kind === 'result') {
+    const json = enveloped(answer.json, serverMeta, method.endsWith('/list') ? cacheHints : '');
+    return call.settle(resultMessage(id, json));
+  }
+  const error = errorIn(modernVersion, answer.error);
+  const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
+  call.settle(errorMessage(id, error), status);
+}
 
-const restarted = 'MCP Toolsets was started again';
+function refused(status: number, code: number, message: string): Refused {
+  return { status, error: { code, message } };
+}
+
+const noneParked = refused(
+  200,
+  errorCodes.invalidParams,
+  'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
+);
+
+const restarted: Past = { kind: 'lost', why: 'MCP Toolsets was started again' };
+const unknown: Past = { kind: 'unknown' };
 
 /** A client of both eras begins a session after this error. */
-const unnamed: RpcError = {
-  code: errorCodes.invalidRequest,
-  message:
-    'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
-};
+const unnamed = refused(
+  400,
+  errorCodes.invalidRequest,
+  'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
+);
 
-interface StatelessTraits extends SessionTraits {
+/** Returns why the mirrored parameters of a tool call do not fit its headers. */
+function headersMismatch(
+  headers: IncomingHttpHeaders,
+  { message: { method, params = {} }, traits }: Asked,
+  listing: Listing,
+): Refused | undefined {
+  if (!traits.mirrors || method !== 'tools/call') return undefined;
+  listing.refreshIfStale();
+  const mirrored = listing.mirrored.get(asText(params['name'])) ?? [];
+  const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
+  return mismatch === undefined ? undefined : refused(400, errorCodes.headerMismatch, mismatch);
+}
+
+interface StatelessTraits extends ClientTraits {
   readonly clientInfo: unknown;
   readonly logLevel: string | undefined;
   readonly begunElsewhere: boolean;
@@ -368,10 +445,6 @@ export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
-interface Fault {
-  readonly fault: RpcError;
-}
-
 /**
  * Returns a request's statements about itself in `_meta` and in headers, or their fault (X8b).
  */
@@ -379,7 +452,7 @@ export function readEnvelope(
   headers: IncomingHttpHeaders,
   message: RequestMessage,
   keepsTasks: boolean,
-): StatelessTraits | Fault {
+): StatelessTraits | Refused {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
@@ -390,18 +463,27 @@ export function readEnvelope(
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
   const mismatch = mismatchOf(headers, message, version);
-  if (mismatch !== undefined)
-    return { fault: { code: errorCodes.headerMismatch, message: mismatch } };
+  if (mismatch !== undefined) return refused(400, errorCodes.headerMismatch, mismatch);
   if (version !== modernVersion) {
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
+    const message = 'Unsupported protocol version';
     return {
-      fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data },
+      status: 400,
+      error: {
+        code: errorCodes.unsupportedVersion,
+        message,
+        data,
+      },
     };
   }
   const clientInfo = meta[metaKeys.clientInfo];
   return {
+    program: programOf(clientInfo),
+    version,
     declared: sameObject(keepsTasks ? said : withoutTasks(said)),
     readsStructureAlone: readsStructureAlone(clientInfo),
+    namer: undefined,
+    agentHost: undefined,
     clientInfo,
     logLevel,
     begunElsewhere: isBegunElsewhere(headers),
@@ -410,7 +492,7 @@ export function readEnvelope(
 }
 
 const mostDeclared = 64;
-const known = new BoundedMap<string, Fields>(mostDeclared);
+const declarations = new BoundedMap<string, Fields>(mostDeclared);
 
 /**
  * Returns one object for the same capabilities in all requests, because others keep what they read
@@ -419,8 +501,8 @@ const known = new BoundedMap<string, Fields>(mostDeclared);
 function sameObject(declared: Fields): Fields {
   if (isLarge(declared)) return declared;
   const text = JSON.stringify(declared);
-  const before = known.get(text);
-  if (!before) known.set(text, declared);
+  const before = declarations.get(text);
+  if (!before) declarations.set(text, declared);
   return before ?? declared;
 }
 
@@ -447,6 +529,6 @@ function mismatchOf(
   );
 }
 
-function invalid(message: string): Fault {
-  return { fault: { code: errorCodes.invalidParams, message } };
+function invalid(message: string): Refused {
+  return refused(400, errorCodes.invalidParams, message);
 }

@@ -9,7 +9,15 @@ import { hasFailed, isCall, type CallFact, type ServerFact } from '../../../core
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { isTrial } from '../../engine/conversationTitles.js';
-import { agentPhrase, durationPhrase, present, rowTexts, timeOf, tokenPhrase } from '../phrases.js';
+import {
+  agentPhrase,
+  counted,
+  durationPhrase,
+  present,
+  rowTexts,
+  timeOf,
+  tokenPhrase,
+} from '../phrases.js';
 import type { ShownRow } from '../trees.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
@@ -64,7 +72,11 @@ function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOpt
   const summary = [summaryOf(below)];
   return {
     id,
-    ...rowTexts({ label, words: summary, spoken: summary }),
+    ...rowTexts({
+      label,
+      words: summary,
+      spoken: summary,
+    }),
     icon: { id: 'history' },
     context: 'page',
     below,
@@ -74,28 +86,26 @@ function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOpt
 function summaryOf(below: readonly NumberedFact[]): string {
   const calls = below.filter(({ fact }) => isCall(fact)).length;
   const failed = below.filter(({ fact }) => hasFailed(fact)).length;
-  const [count, noun] = calls > 0 ? [calls, 'call'] : [below.length, 'event'];
-  return `${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
+  const count = calls > 0 ? counted(calls, 'call') : counted(below.length, 'event');
+  return failed > 0 ? `${count}, ${failed} failed` : count;
 }
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
-  const isByServer = options.grouping === 'server';
-  const keyOf = ({ fact }: NumberedFact): string =>
-    isByServer ? fact.toolset : (fact.conversation ?? '');
-  return [...groupedBy(facts, keyOf)].map(([key, below]) => {
-    const label = isByServer
-      ? key
-      : key === ''
-        ? 'Outside conversations'
-        : conversationName(key, options);
-    const words = [summaryOf(below), agePhrase(options.now - (below[0]?.fact.at ?? options.now))];
+  const { grouping, now } = options;
+  const isByServer = grouping === 'server';
+  const groups = groupedBy(facts, ({ fact }) =>
+    isByServer ? fact.toolset : (fact.conversation ?? ''),
+  );
+  return [...groups].map(([key, below]) => {
+    const label = isByServer ? key : conversationName(key, options);
+    const words = [summaryOf(below), agePhrase(now - (below[0]?.fact.at ?? now))];
     return {
       id: `group ${key}`,
       ...rowTexts({
         label,
         words,
         spoken: [label, ...words],
-        lines: [key !== '' && formatted`${code(key)}`],
+        lines: [key !== '' && code(key)],
       }),
       icon: { id: isByServer ? 'server' : 'comment-discussion' },
       context: 'group',
@@ -104,10 +114,8 @@ function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): Call
   });
 }
 
-function conversationName(
-  conversation: string,
-  { titleOf }: Pick<CallRowOptions, 'titleOf'>,
-): string {
+function conversationName(conversation: string, { titleOf }: CallRowOptions): string {
+  if (conversation === '') return 'Outside conversations';
   if (isTrial(conversation)) return 'Try Tool';
   return titleOf(conversation)?.text ?? conversationLabel(conversation);
 }
@@ -117,38 +125,30 @@ function rowOf(fact: CallFact | ServerFact, options: CallRowOptions): CallRow {
 }
 
 function callRow(fact: CallFact, options: CallRowOptions): CallRow {
-  const {
-    id,
-    at,
-    agent,
-    conversation,
-    toolset,
-    tool,
-    original,
-    took,
-    outcome,
-    method,
-    reason,
-    instance,
-  } = fact;
+  const { tool, original, outcome, method, reason, instance } = fact;
   const label = method === undefined ? tool : `${method} ${tool}`.trim();
   const words = [
-    agentPhrase(agent),
-    tookPhrase(took),
-    agePhrase(options.now - at),
-    conversationName(conversation, options),
+    agentPhrase(fact.agent),
+    tookPhrase(fact.took),
+    agePhrase(options.now - fact.at),
+    conversationName(fact.conversation, options),
   ];
   const lines = [
-    formatted`**${tool}** of ${toolset}${original === tool ? '' : `, originally ${original}`}`,
+    formatted`**${tool}** of ${fact.toolset}${original === tool ? '' : `, originally ${original}`}`,
     formatted`${outcome}${reason === undefined ? '' : `: ${reason}`}`,
-    formatted`${timeOf(at, options.now)}, ${tookPhrase(took)}`,
+    formatted`${timeOf(fact.at, options.now)}, ${tookPhrase(fact.took)}`,
     formatted`${fact.sentSize} characters in, ${fact.resultSize} out, ${tokenPhrase(fact.tokens)}`,
-    formatted`conversation ${code(conversation)}`,
+    formatted`conversation ${code(fact.conversation)}`,
     instance !== undefined && formatted`instance ${code(instance)}`,
   ];
   return {
-    id,
-    ...rowTexts({ label, words, spoken: [label, outcome, ...words], lines }),
+    id: fact.id,
+    ...rowTexts({
+      label,
+      words,
+      spoken: [label, outcome, ...words],
+      lines,
+    }),
     icon: outcomeIcons[outcome],
     context: present([
       'call',
@@ -160,20 +160,24 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
 }
 
 function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
-  const { id, at, toolset, event, conversation, reason, instance } = fact;
+  const { at, conversation, reason, instance } = fact;
+  const { phrase, icon } = events[fact.event];
+  const label = `${fact.toolset} ${phrase}`;
   const words = [
     conversation !== undefined && conversationName(conversation, options),
     reason,
     agePhrase(options.now - at),
   ];
-  const { phrase, icon } = events[event];
-  const label = `${toolset} ${phrase}`;
-  const lines = [
-    formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`,
-  ];
+  const time = timeOf(at, options.now);
+  const line = formatted`${time}${instance === undefined ? '' : `, instance ${instance}`}`;
   return {
-    id,
-    ...rowTexts({ label, words, spoken: [label, ...words], lines }),
+    id: fact.id,
+    ...rowTexts({
+      label,
+      words,
+      spoken: [label, ...words],
+      lines: [line],
+    }),
     icon,
     context: instance === undefined ? 'event' : 'event instance',
     fact,

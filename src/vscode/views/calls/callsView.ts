@@ -51,53 +51,74 @@ export function showCalls(
     log.take([], true);
     following = followCalls(file, clock, (lines, isWhole) => {
       log.take(lines, isWhole);
-      show();
+      rows.show();
     });
   };
-  const show = (): void => {
+  const clear = async (): Promise<void> => {
+    const file = fileOf();
+    if (file === undefined || !(await isClearingAgreed())) return;
+    slot.engine?.recorder.contents.clear();
+    await clearCalls(file, clock);
+    await following?.readNow();
+  };
+  // `activate` must not wait for files (P1).
+  const begin = setImmediate(() => {
+    follow();
     rows.show();
-    const { filterText, waiting, grouping } = rows;
-    setContext('callsWait', waiting > 0);
-    setContext('callGrouping', grouping);
-    setContext('callsFiltered', filterText !== '');
-    const off = 'Calls are not recorded, because mcpToolsets.calls is off.';
-    const parts = [
-      filterText !== '' && `Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`,
-      waiting > 0 &&
-        `${waiting} new ${waiting === 1 ? 'row waits' : 'rows wait'} while an older one is selected`,
-    ];
-    const message = inert`${hostSettings.recordsCalls() ? present(parts).join(' · ') : off}`;
-    if ((view.message ?? '') !== message) view.message = message;
-  };
-  // With new first rows, a tree loses its place, and the editor does not report how far it is
-  // scrolled.
-  const hold = (isHeld: boolean): void => {
-    rows.hold(isHeld);
-    show();
-  };
-  const groupBy = (grouping: CallGrouping): void => {
-    rows.grouping = grouping;
-    show();
-  };
-  const filterBy = (text: string): void => {
-    rows.filterBy(text);
-    show();
-  };
-  const argumentsOf = (fact: CallFact): Fields | undefined => {
-    const given = slot.engine?.recorder.contents.get(fact)?.given;
-    return isObject(given) ? given : undefined;
-  };
-  const execute = vscode.commands.executeCommand;
-  const ofCall = (run: (fact: CallFact) => unknown) => (row: unknown) => {
-    const fact = factOf(row);
-    return fact && isCall(fact) && run(fact);
-  };
-  const registered = commands({
-    showNewCalls: () => hold(false),
-    callsByTime: () => groupBy('time'),
-    callsByConversation: () => groupBy('conversation'),
-    callsByServer: () => groupBy('server'),
-    clearCallFilter: () => filterBy(''),
+  });
+  return vscode.Disposable.from(
+    view,
+    registerForRows(rows, clear),
+    registerForCalls(slot, pages),
+    rows.onDidChangeTreeData(() => {
+      setContext('callsWait', rows.waiting > 0);
+      setContext('callGrouping', rows.grouping);
+      setContext('callsFiltered', rows.filterText !== '');
+      const message = inert`${messageOf(rows, log)}`;
+      if ((view.message ?? '') !== message) view.message = message;
+    }),
+    // With new first rows, a tree loses its place, and the editor does not report how far it is
+    // scrolled.
+    view.onDidChangeSelection(({ selection }) =>
+      rows.hold(selection.some((row) => rows.isOlder(row))),
+    ),
+    view.onDidChangeVisibility(follow),
+    titles.onDidChange(() => view.visible && rows.show()),
+    onDidChangeSettings(['mcpToolsets.calls'], () => rows.show()),
+    asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()),
+    toDisposable(() => {
+      clearImmediate(begin);
+      following?.dispose();
+    }),
+  );
+}
+
+/** Returns the line above the rows. */
+function messageOf({ filterText, found, waiting }: CallRows, log: FactLog): string {
+  if (!hostSettings.recordsCalls())
+    return 'Calls are not recorded, because mcpToolsets.calls is off.';
+  const wait = waiting === 1 ? 'row waits' : 'rows wait';
+  const parts = [
+    filterText !== '' && `Filter: ${filterText} · ${found.length} of ${log.all.length}`,
+    waiting > 0 && `${waiting} new ${wait} while an older one is selected`,
+  ];
+  return present(parts).join(' · ');
+}
+
+async function isClearingAgreed(): Promise<boolean> {
+  const question = inert`Remove the record of calls of this folder?`;
+  const detail = inert`The record is shared by all programs that serve this folder. Exported files stay.`;
+  const answer = await window.showWarningMessage(question, { modal: true, detail }, 'Clear');
+  return answer !== undefined;
+}
+
+function registerForRows(rows: CallRows, clearCalls: () => Promise<void>): Disposable {
+  return commands({
+    showNewCalls: () => rows.hold(false),
+    callsByTime: () => rows.groupBy('time'),
+    callsByConversation: () => rows.groupBy('conversation'),
+    callsByServer: () => rows.groupBy('server'),
+    clearCallFilter: () => rows.filterBy(''),
     filterCalls: async () => {
       const text = await window.showInputBox({
         title: inert`Filter Calls`,
@@ -108,8 +129,29 @@ export function showCalls(
           return typeof read === 'string' ? inert`${read}` : undefined;
         },
       });
-      if (text !== undefined) filterBy(text.trim());
+      if (text !== undefined) rows.filterBy(text.trim());
     },
+    exportCalls: async () => {
+      const lines = jsonLines(rows.found.map(({ fact }) => fact));
+      const filters = { 'JSON Lines': ['jsonl'] };
+      const uri = await window.showSaveDialog({ title: inert`Export Calls`, filters });
+      if (uri) await makePrivateFile(uri.fsPath, lines);
+    },
+    clearCalls,
+  });
+}
+
+function registerForCalls(slot: EngineSlot, pages: CallPages): Disposable {
+  const execute = vscode.commands.executeCommand;
+  const argumentsOf = (fact: CallFact): Fields | undefined => {
+    const given = slot.engine?.recorder.contents.get(fact)?.given;
+    return isObject(given) ? given : undefined;
+  };
+  const ofCall = (run: (fact: CallFact) => unknown) => (row: unknown) => {
+    const fact = factOf(row);
+    return fact && isCall(fact) && run(fact);
+  };
+  return commands({
     showCall: ofCall((fact) => execute('vscode.open', pages.of(fact), { preview: true })),
     tryCallAgain: ofCall((fact) =>
       execute('mcpToolsets.tryTool', fact.toolset, fact.tool, argumentsOf(fact) ?? {}),
@@ -130,53 +172,18 @@ export function showCalls(
         await execute('mcpToolsets.revealInstance', fact.toolset, fact.instance);
       else tell(inert`Another program or an earlier window has started this instance.`);
     },
-    exportCalls: async () => {
-      const lines = jsonLines(rows.found.map(({ fact }) => fact));
-      const uri = await window.showSaveDialog({
-        title: inert`Export Calls`,
-        filters: { 'JSON Lines': ['jsonl'] },
-      });
-      if (uri) await makePrivateFile(uri.fsPath, lines);
-    },
-    clearCalls: async () => {
-      const file = fileOf();
-      if (file === undefined) return;
-      const detail = inert`The record is shared by all programs that serve this folder. Exported files stay.`;
-      const question = inert`Remove the record of calls of this folder?`;
-      if (
-        (await window.showWarningMessage(question, { modal: true, detail }, 'Clear')) === undefined
-      )
-        return;
-      slot.engine?.recorder.contents.clear();
-      await clearCalls(file, clock);
-      await following?.readNow();
-    },
   });
-  // `activate` must not wait for files (P1).
-  const begin = setImmediate(() => {
-    follow();
-    show();
-  });
-  return vscode.Disposable.from(
-    view,
-    registered,
-    view.onDidChangeSelection(({ selection }) => hold(selection.some((row) => rows.isOlder(row)))),
-    view.onDidChangeVisibility(follow),
-    titles.onDidChange(() => view.visible && rows.show()),
-    onDidChangeSettings(['mcpToolsets.calls'], show),
-    asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()),
-    toDisposable(() => {
-      clearImmediate(begin);
-      following?.dispose();
-    }),
-  );
 }
 
 export class CallPages extends ReadOnlyDocuments {
   constructor(private readonly slot: EngineSlot) {
     // `package.json` opens documents of this scheme as rendered Markdown.
     const gone = 'The input and output of this call are no longer kept.\n';
-    super({ scheme: 'mcp-toolsets-call', gone, most: 500 });
+    super({
+      scheme: 'mcp-toolsets-call',
+      gone,
+      most: 500,
+    });
   }
 
   of(fact: CallFact): vscode.Uri {
@@ -214,6 +221,7 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     const read = parseFilter(text);
     this.filter = typeof read === 'string' ? {} : read;
     this.filterText = text;
+    this.show();
   }
 
   get found(): readonly NumberedFact[] {
@@ -236,8 +244,15 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     );
   }
 
+  /** Keeps new facts out of sight, or shows all. */
   hold(isHeld: boolean): void {
     this.heldAt = isHeld ? (this.heldAt ?? this.log.all.at(-1)?.number ?? -1) : undefined;
+    this.show();
+  }
+
+  groupBy(grouping: CallGrouping): void {
+    this.grouping = grouping;
+    this.show();
   }
 
   show(): void {
@@ -253,7 +268,11 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     const { Collapsed, None } = vscode.TreeItemCollapsibleState;
     const item = treeItem(row, row.below ? Collapsed : None);
     if (row.context.startsWith('call')) {
-      item.command = { command: 'mcpToolsets.showCall', title: 'Show Call', arguments: [row] };
+      item.command = {
+        command: 'mcpToolsets.showCall',
+        title: 'Show Call',
+        arguments: [row],
+      };
     }
     return item;
   }

@@ -3,6 +3,7 @@
  * answer too.
  */
 import * as vscode from 'vscode';
+import type { CommandName } from '../../../../build/commands.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { commands, tell, window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
@@ -74,11 +75,11 @@ export async function answerBeside<Answer extends string>(
   yes: NoInfer<Answer> | Readonly<Record<string, NoInfer<Answer>>>,
 ): Promise<Answer | undefined> {
   const agreed = new Promise<Answer>((resolve) => {
-    const say = (command: string): void => {
+    const answerTo = (command: string): void => {
       const answer = typeof yes === 'string' ? yes : yes[command];
       if (answer !== undefined) resolve(answer);
     };
-    for (const uri of documents) open.set(uri.toString(), say);
+    for (const uri of documents) open.set(uri.toString(), answerTo);
   });
   try {
     return await Promise.race([asked, agreed]);
@@ -87,7 +88,7 @@ export async function answerBeside<Answer extends string>(
   }
 }
 
-const names = [
+const names: readonly CommandName[] = [
   'approveShown',
   'acceptShown',
   'importShown',

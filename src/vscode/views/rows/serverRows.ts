@@ -27,6 +27,7 @@ import {
 import { isValidName } from '../../../core/tools/names.js';
 import { estimatedTokens, estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
+  counted,
   durationPhrase,
   effects,
   failureText,
@@ -51,25 +52,29 @@ import {
   stateWord,
   type ViewIcon,
 } from '../serverStates.js';
-import { group, row, type TreeNode, type TreeOptions, uniqueIds, warningIcon } from './treeNode.js';
+import {
+  group,
+  row,
+  rowBelow,
+  uniqueIds,
+  warningIcon,
+  type Parent,
+  type TreeNode,
+  type TreeOptions,
+} from './treeNode.js';
 
 export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonly TreeNode[] {
-  const options = {
-    ...given,
-    severalFiles: new Set(snapshot.servers.map(({ source }) => source)).size > 1,
-  };
+  const { servers, builtIn } = snapshot;
+  const severalFiles = new Set(servers.map(({ source }) => source)).size > 1;
+  const options = { ...given, severalFiles };
   const unique = uniqueIds();
   const problems = groupedBy(snapshot.problems, ({ server }) => server);
-  const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
-  const shown = options.onlyWithProblems
-    ? snapshot.servers.filter(({ id }) => ofServer(id).some(needsAttention))
-    : snapshot.servers;
-  const servers = shown.map((server) =>
-    serverNode(unique(`${server.source}#${server.id}`), server, ofServer(server.id), options),
-  );
-  return snapshot.builtIn && !options.onlyWithProblems
-    ? [...servers, builtInNode(snapshot.builtIn)]
-    : servers;
+  const rows = servers.flatMap((server) => {
+    const own = problems.get(server.id) ?? [];
+    if (options.onlyWithProblems && !own.some(needsAttention)) return [];
+    return serverNode(unique(`${server.source}#${server.id}`), server, own, options);
+  });
+  return builtIn && !options.onlyWithProblems ? [...rows, builtInNode(builtIn)] : rows;
 }
 
 function serverNode(
@@ -78,25 +83,14 @@ function serverNode(
   problems: readonly Problem[],
   options: TreeOptions,
 ): TreeNode {
-  const children = [
-    ...launchNodes(id, server),
-    ...problemNodes(id, server, problems),
-    ...toolNodes(id, server),
-    ...changedNodes(id, server),
-    ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
-    ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
-    ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
-    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options)),
-    ...shadowedNodes(id, server, options),
-  ];
+  const parent = { id, server: server.id };
+  const { kind } = server.state;
   const lacks = shortfallsOf(server, problems);
   const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options)]);
-  const { kind } = server.state;
   const hasSecret = server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset');
   return row({
-    id,
+    ...parent,
     kind: 'server',
-    server: server.id,
     label: server.id,
     words,
     spoken: [
@@ -118,15 +112,26 @@ function serverNode(
       hasSecret && 'secret',
       kind === 'disabled' ? 'disabled' : 'enabled',
     ]).join(' '),
-    initially:
-      kind === 'pending' || kind === 'failed'
-        ? 'expanded'
-        : children.length > 0
-          ? 'collapsed'
-          : 'leaf',
+    isUnfolded: kind === 'pending' || kind === 'failed',
     place: server.place,
     name: server.id,
-    children,
+    children: [
+      ...launchNodes(parent, server),
+      ...problemNodes(parent, server, problems),
+      ...toolNodes(parent, server),
+      ...changedNodes(parent, server),
+      ...group(parent, 'prompts', 'Prompts', 'comment', promptNodes(parent, server)),
+      ...group(parent, 'resources', 'Resources', 'files', resourceNodes(parent, server)),
+      ...group(parent, 'excluded', 'Kept out', 'filter', excludedNodes(parent, server)),
+      ...group(
+        parent,
+        'instances',
+        'Instances',
+        'server-process',
+        server.instances.map((instance) => instanceNode(parent, instance, options)),
+      ),
+      ...shadowedNodes(parent, server, options),
+    ],
   });
 }
 
@@ -153,9 +158,8 @@ function stateFact(state: ServerState): string | undefined {
 
 function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
   if (server.approval.kind === 'pending') return pendingIcon;
-  return lacks.length > 0 || (server.previous && server.state.kind !== 'failed')
-    ? warningIcon
-    : stateViews[server.state.kind].icon;
+  const isOld = server.previous !== undefined && server.state.kind !== 'failed';
+  return lacks.length > 0 || isOld ? warningIcon : stateViews[server.state.kind].icon;
 }
 
 function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
@@ -191,46 +195,40 @@ function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)${saved}`;
 }
 
-function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
+function launchNodes(parent: Parent, { approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
   const label = commandLine(approval.launch);
-  const lines = launchLines(approval.launch).map((line) => formatted`${line}`);
-  const spoken = [`waits for approval: ${label}`];
-  return [
-    row({
-      id: `${parent}/launch`,
-      kind: 'launch',
-      server,
-      label,
-      spoken,
-      lines,
-      icon: { id: 'terminal' },
-      place,
-    }),
-  ];
+  const launch = rowBelow(parent, 'launch', {
+    kind: 'launch',
+    label,
+    spoken: [`waits for approval: ${label}`],
+    lines: launchLines(approval.launch).map((line) => formatted`${line}`),
+    icon: { id: 'terminal' },
+    place,
+  });
+  return [launch];
 }
 
 function problemNodes(
-  parent: string,
+  parent: Parent,
   server: ServerStatus,
   problems: readonly Problem[],
 ): TreeNode[] {
   const unique = uniqueIds();
-  return problems
-    .filter((problem) => problem.place.file === server.source && needsAttention(problem))
-    .map(({ code: of, severity, message, fix, place }) =>
-      row({
-        id: unique(`${parent}/problem/${of}:${place.range.start.line}`),
-        kind: 'problem',
-        server: server.id,
-        label: firstLine(unmarked(message)),
-        spoken: [`${severity}: ${unmarked(message)}`],
-        lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
-        icon: severity === 'error' ? errorIcon : warningIcon,
-        place,
-        name: `${message} ${fix}`,
-      }),
-    );
+  const shown = problems.filter(
+    (problem) => problem.place.file === server.source && needsAttention(problem),
+  );
+  return shown.map(({ code: of, severity, message, fix, place }) =>
+    rowBelow(parent, unique(`problem/${of}:${place.range.start.line}`), {
+      kind: 'problem',
+      label: firstLine(unmarked(message)),
+      spoken: [`${severity}: ${unmarked(message)}`],
+      lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
+      icon: severity === 'error' ? errorIcon : warningIcon,
+      place,
+      name: `${message} ${fix}`,
+    }),
+  );
 }
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
@@ -241,29 +239,36 @@ function sourceWord({ origin, source }: ServerStatus, options: TreeOptions) {
 }
 
 function shadowedNodes(
-  parent: string,
-  { id: server, shadows, source }: ServerStatus,
-  options: TreeOptions,
+  parent: Parent,
+  { id, shadows, source }: ServerStatus,
+  { fileLabel }: TreeOptions,
 ): TreeNode[] {
   return shadows.map((place) => {
-    const file = options.fileLabel(place.file);
-    const line = formatted`${file} also has an entry ${server}. The entry in ${options.fileLabel(source)} counts instead.`;
-    const texts = {
+    const file = fileLabel(place.file);
+    const line = formatted`${file} also has an entry ${id}. The entry in ${fileLabel(source)} counts instead.`;
+    return rowBelow(parent, `shadowed/${place.file}`, {
+      kind: 'shadowed',
       label: `also in ${file}`,
       words: ['shadowed'],
       spoken: [`shadowed entry in ${file}`],
       lines: [line],
-    };
-    const id = `${parent}/shadowed/${place.file}`;
-    return row({ id, kind: 'shadowed', server, ...texts, icon: { id: 'layers' }, place });
+      icon: { id: 'layers' },
+      place,
+    });
   });
 }
 
 function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
+  const parent = { id, server: id };
   const facts = ['built in', toolCount(tools.length), tokenPhrase(estimatedTokensOf(tools))];
-  const head = { id, kind: 'builtIn', server: id, label: id, name: id } as const;
+  const rows = [
+    ...tools.map((tool) => toolNode(parent, tool)),
+    ...excluded.map((tool) => excludedNode(parent, tool)),
+  ];
   return row({
-    ...head,
+    ...parent,
+    kind: 'builtIn',
+    label: id,
     words: facts,
     spoken: [id, ...facts],
     lines: [
@@ -271,92 +276,83 @@ function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
       formatted`By these tools, agents see the state of your servers, release their instances, restart servers and reload the config files. The setting ${code('mcpToolsets.adminTools')} switches them off.`,
     ],
     icon: { id: 'extensions' },
-    initially: 'collapsed',
-    children: [
-      ...tools.map((tool) => toolNode(id, id, tool)),
-      ...excluded.map((tool) => excludedNode(id, id, tool)),
-    ].map((node) => ({ ...node, kind: 'builtIn', context: `builtInTool ${node.context}` })),
+    name: id,
+    children: rows.map((node) => ({
+      ...node,
+      kind: 'builtIn',
+      context: `builtInTool ${node.context}`,
+    })),
   });
 }
 
-function instanceNodes(
-  parent: string,
-  server: ServerStatus,
+function instanceNode(
+  parent: Parent,
+  instance: InstanceStatus,
   { now, titleOf }: TreeOptions,
-): TreeNode[] {
-  return server.instances.map((instance) => {
-    const { use, startedAt, lastCallAt, lastTool, pid, folder } = instance;
-    const phrase = instancePhrase(use);
-    const conversation = use.kind === 'leased' ? use.conversation : undefined;
-    const { text: title, chat } =
-      (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
-    const called = conversation === undefined || lastTool === undefined ? [] : [lastTool];
-    const age = `${durationPhrase(now - startedAt)} old`;
-    const words = [...(title === undefined ? [] : called), activity(instance, now), age];
-    const label = instanceLabel(instance, title, now);
-    const head = {
-      id: `${parent}/instance/${instance.id}`,
-      kind: 'instance',
-      server: server.id,
-      label,
-    } as const;
-    return row({
-      ...head,
-      words,
-      spoken: [title ?? phrase, 'instance', words.join(' · ')],
-      lines: [
-        formatted`**${title ?? phrase}**`,
-        use.kind === 'leased' &&
-          formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`,
-        formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
-        folder !== undefined && formatted`works in ${code(folder)}`,
-        lastCallAt === undefined
-          ? formatted`not called yet`
-          : formatted`last call ${called.join('')} ${timeOf(lastCallAt, now)}`,
-      ],
-      icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
-      context: `instance ${use.kind}`,
-      ...(conversation !== undefined && { conversation, chat }),
-    });
+): TreeNode {
+  const { use, startedAt, lastCallAt, lastTool = '', pid, folder } = instance;
+  const conversation = use.kind === 'leased' ? use.conversation : undefined;
+  const title = conversation === undefined ? undefined : titleOf(conversation);
+  const about = title?.text ?? instancePhrase(use);
+  const words = present([
+    title && lastTool !== '' && lastTool,
+    activity(instance, now),
+    `${durationPhrase(now - startedAt)} old`,
+  ]);
+  return rowBelow(parent, `instance/${instance.id}`, {
+    kind: 'instance',
+    label: instanceLabel(instance, title?.text, now),
+    words,
+    spoken: [about, 'instance', words.join(' · ')],
+    lines: [
+      formatted`**${about}**`,
+      use.kind === 'leased' &&
+        formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`,
+      formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      folder !== undefined && formatted`works in ${code(folder)}`,
+      lastCallAt === undefined
+        ? formatted`not called yet`
+        : formatted`last call ${conversation === undefined ? '' : lastTool} ${timeOf(lastCallAt, now)}`,
+    ],
+    icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
+    context: `instance ${use.kind}`,
+    conversation,
+    chat: title?.chat,
   });
 }
 
 function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
-  if (callsInFlight > 0)
-    return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
+  if (callsInFlight > 0) return `${counted(callsInFlight, 'call')} running`;
   return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
 }
 
 const longestAbout = 200;
 
-function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
+/** The rows of tools with a tick, published or not, in the order of the server. */
+function toolNodes(parent: Parent, server: ServerStatus): TreeNode[] {
   const changed = changesOf(server, 'tool');
   const places = new Map(server.listed.map((name, index) => [name, index]));
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
   const published = server.tools.map((tool) => {
-    const node = toolNode(parent, server.id, tool, changed.get(tool.original));
-    return server.origin === 'mcprc'
-      ? node
-      : { ...node, ticked: true, context: `${node.context} ticked` };
+    const node = toolNode(parent, tool, changed.get(tool.original));
+    return server.origin === 'mcprc' ? node : withTick(node, true);
   });
-  const unticked = server.excluded.filter(hasTick).map((tool) => {
-    const node = excludedNode(parent, server.id, tool);
-    return {
-      ...node,
-      id: `${parent}/tool/${tool.original}`,
-      ticked: false,
-      context: `${node.context} unticked`,
-    };
-  });
+  const unticked = server.excluded.filter(hasTick).map((tool) => ({
+    ...withTick(excludedNode(parent, tool), false),
+    id: `${parent.id}/tool/${tool.original}`,
+  }));
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-function toolNode(
-  parent: string,
-  server: string,
-  tool: ServedTool,
-  changed?: ChangedOffer,
-): TreeNode {
+function withTick(node: TreeNode, ticked: boolean): TreeNode {
+  return {
+    ...node,
+    ticked,
+    context: `${node.context} ${ticked ? 'ticked' : 'unticked'}`,
+  };
+}
+
+function toolNode(parent: Parent, tool: ServedTool, changed?: ChangedOffer): TreeNode {
   const { original, published } = tool;
   const {
     annotations,
@@ -365,11 +361,6 @@ function toolNode(
     inputSchema,
   } = tool.tool;
   const refusal = editorRefusalPhrase(tool);
-  const required = new Set(inputSchema.required ?? []);
-  const takes = Object.keys(inputSchema.properties ?? {}).map((name) => ({
-    name,
-    required: required.has(name),
-  }));
   const facts = [
     changed && changePhrase(changed.parts),
     refusal !== undefined && 'not in the editor',
@@ -377,21 +368,16 @@ function toolNode(
     tool.override && 'overridden',
   ];
   const about = clipped(firstLine(description), longestAbout);
-  const head = {
-    id: `${parent}/tool/${original}`,
+  return rowBelow(parent, `tool/${original}`, {
     kind: 'tool',
-    server,
     label: published,
     name: published,
-  } as const;
-  return row({
-    ...head,
     words: [...facts, about !== '' && about],
     spoken: [published, 'tool', original !== published && `originally ${original}`, ...facts],
     lines: [
       formatted`**${published}** ${title}`,
       formatted`${description}`,
-      argumentLine(takes),
+      argumentLine(Object.keys(inputSchema.properties ?? {}), inputSchema.required),
       originLine(original, published),
       refusal === undefined
         ? formatted`In this editor: ${code(tool.editorId)}`
@@ -407,31 +393,26 @@ function toolNode(
   });
 }
 
-function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
+function excludedNodes(parent: Parent, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
   const changes = changesOf(server, 'tool');
   const excluded = server.excluded.filter((tool) => !hasTick(tool));
   return excluded.map((tool) => {
+    const node = excludedNode(parent, tool);
     const changed = tool.reason.kind === 'changed' ? changes.get(tool.original) : undefined;
-    const node = excludedNode(parent, server.id, tool);
-    return { ...node, id: unique(node.id), ...(changed && { changed }) };
+    return {
+      ...node,
+      id: unique(node.id),
+      changed,
+    };
   });
 }
 
-function excludedNode(
-  parent: string,
-  server: string,
-  { original, reason }: ExcludedTool,
-): TreeNode {
+function excludedNode(parent: Parent, { original, reason }: ExcludedTool): TreeNode {
   const phrase = exclusionPhrase(reason);
-  const head = {
-    id: `${parent}/excluded/${original}`,
+  return rowBelow(parent, `excluded/${original}`, {
     kind: 'excluded',
-    server,
     label: original,
-  } as const;
-  return row({
-    ...head,
     words: [phrase],
     spoken: [original, `kept out: ${phrase}`],
     lines: [formatted`**${original}** ${phrase}`, formatted`*${exclusionRemedy(reason)}*`],
@@ -439,7 +420,7 @@ function excludedNode(
     context: `excluded ${reason.kind}`,
     name: original,
     original,
-    ...(reason.kind === 'denied' && { published: reason.published }),
+    published: reason.kind === 'denied' ? reason.published : undefined,
   });
 }
 
@@ -448,26 +429,23 @@ function hasTick({ original, reason }: ExcludedTool): boolean {
   return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && isValidName(original);
 }
 
-export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
+export function promptNodes(parent: Parent, server: ServerStatus): TreeNode[] {
   const changes = changesOf(server, 'prompt');
   return server.prompts.map(({ original, published, prompt }) => {
     const changed = changes.get(original);
     const difference = changed && changePhrase(changed.parts);
     const isRenamed = original !== published;
-    const head = {
-      id: `${parent}/prompt/${published}`,
+    const takes = prompt.arguments ?? [];
+    const required = takes.filter((one) => one.required);
+    return rowBelow(parent, `prompt/${published}`, {
       kind: 'prompt',
-      server: server.id,
       label: published,
-    } as const;
-    return row({
-      ...head,
       words: [isRenamed && original, difference],
       spoken: [published, 'prompt', isRenamed && `originally ${original}`, difference],
       lines: [
         formatted`**${published}** ${prompt.title ?? ''}`,
         formatted`${prompt.description ?? ''}`,
-        argumentLine(prompt.arguments ?? []),
+        argumentLine(takes.map(nameOf), required.map(nameOf)),
         originLine(original, published),
         changeLine(changed),
       ],
@@ -478,52 +456,56 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
   });
 }
 
-export function changedNodes(
-  parent: string,
-  { id: server, changedOffers }: ServerStatus,
-): TreeNode[] {
+/** Instructions that changed, and prompts and resources that are held back. */
+export function changedNodes(parent: Parent, { changedOffers }: ServerStatus): TreeNode[] {
   return changedOffers.flatMap((changed) => {
     const { kind, original, parts, held } = changed;
     const isNamed = kind !== 'instructions';
     if (kind === 'tool' || (isNamed && !held)) return [];
     const label = isNamed ? original : 'Instructions';
     const phrase = `${held ? 'held back: ' : ''}${changePhrase(parts)}`;
-    const texts = { label, words: [phrase], spoken: [label, isNamed && kind, phrase] };
-    const lines = [formatted`**${label}**`, changeLine(changed)];
-    const id = `${parent}/changed/${kind}/${original}`;
-    const name = isNamed && { name: original };
-    return row({ id, kind, server, ...texts, lines, icon: { id: 'comment' }, ...name, changed });
+    return rowBelow(parent, `changed/${kind}/${original}`, {
+      kind,
+      label,
+      words: [phrase],
+      spoken: [label, isNamed && kind, phrase],
+      lines: [formatted`**${label}**`, changeLine(changed)],
+      icon: { id: 'comment' },
+      name: isNamed ? original : undefined,
+      changed,
+    });
   });
 }
 
-export function resourceNodes(parent: string, server: ServerStatus): TreeNode[] {
-  const { resources } = server;
+export function resourceNodes(parent: Parent, server: ServerStatus): TreeNode[] {
+  const { resources, templates } = server.resources;
   const unique = uniqueIds();
+  const changes = changesOf(server, 'resource');
   const all = [
-    ...resources.resources.map((one) => ({ ...one, address: one.uri, word: 'resource' })),
-    ...resources.templates.map((one) => ({
+    ...resources.map((one) => ({
+      ...one,
+      address: one.uri,
+      word: 'resource',
+    })),
+    ...templates.map((one) => ({
       ...one,
       address: one.uriTemplate,
       word: 'resource template',
     })),
   ];
-  const changes = changesOf(server, 'resource');
   return all.map(({ name, title, description = '', mimeType, address, word }) => {
     const label = title ?? name;
     const changed = changes.get(address);
     const difference = changed && changePhrase(changed.parts);
-    const kind = present([address, mimeType]).join(' · ');
-    return row({
-      id: unique(`${parent}/resource/${address}`),
+    return rowBelow(parent, unique(`resource/${address}`), {
       kind: 'resource',
-      server: server.id,
       label,
       words: [address, difference],
       spoken: [label, word, address, difference],
       lines: [
         formatted`**${label}**`,
         formatted`${description}`,
-        formatted`${kind}`,
+        formatted`${present([address, mimeType]).join(' · ')}`,
         changeLine(changed),
       ],
       icon: { id: word === 'resource' ? 'file' : 'symbol-file' },
@@ -537,7 +519,8 @@ function changesOf(
   { changedOffers }: ServerStatus,
   kind: ChangedOffer['kind'],
 ): Map<string, ChangedOffer> {
-  return new Map(changedOffers.flatMap((one) => (one.kind === kind ? [[one.original, one]] : [])));
+  const changes = changedOffers.filter((one) => one.kind === kind);
+  return new Map(changes.map((one) => [one.original, one]));
 }
 
 function changeLine(changed: ChangedOffer | undefined): Markdown | undefined {
@@ -551,9 +534,10 @@ function originLine(original: string, published: string): Markdown | false {
   return original !== published && formatted`The server calls it ${code(original)}.`;
 }
 
-function argumentLine(
-  takes: readonly { readonly name: string; readonly required?: boolean | undefined }[],
-): Markdown {
-  if (takes.length === 0) return formatted`Takes no arguments.`;
-  return formatted`Takes ${takes.map(({ name, required }) => (required ? name : `[${name}]`)).join(', ')}`;
+function argumentLine(names: readonly string[], required: readonly string[] = []): Markdown {
+  if (names.length === 0) return formatted`Takes no arguments.`;
+  const words = names.map((name) => (required.includes(name) ? name : `[${name}]`));
+  return formatted`Takes ${words.join(', ')}`;
 }
+
+const nameOf = ({ name }: { readonly name: string }): string => name;

@@ -21,18 +21,19 @@ type Offered = 'tool' | 'excluded' | 'prompt' | 'instructions' | 'resource';
 export interface TreeNode extends ShownRow {
   readonly kind: NodeKind;
   readonly server: string;
-  readonly initially: 'leaf' | 'collapsed' | 'expanded';
+  /** By default, rows below it are folded. */
+  readonly isUnfolded?: boolean;
   readonly place?: Place;
   readonly ticked?: boolean;
   /** The names of a tool. A tool without the second one is not published. */
   readonly original?: string;
-  readonly published?: string;
+  readonly published?: string | undefined;
   /** The change since the approval of the server. A person can accept it at this row (S3). */
-  readonly changed?: OfferName;
+  readonly changed?: OfferName | undefined;
   /** The text for *Copy Name*. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The conversation of an instance, and the id of the editor's chat. */
-  readonly conversation?: string;
+  readonly conversation?: string | undefined;
   readonly chat?: string | undefined;
   readonly children: readonly TreeNode[];
 }
@@ -48,54 +49,60 @@ export interface TreeOptions {
 
 export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForeground' };
 
-type Usual = 'context' | 'initially' | 'children';
-
-type RowParts = Omit<TreeNode, keyof RowTexts | 'description' | 'tooltip' | Usual | 'changed'> &
-  Partial<Pick<TreeNode, Usual>> &
-  RowTexts & { readonly changed?: OfferName | undefined };
+/** The parts of a row without a default. */
+type RowParts = RowTexts &
+  Pick<TreeNode, 'id' | 'kind' | 'server' | 'icon'> &
+  Partial<Omit<TreeNode, keyof ShownRow>> & { readonly context?: string };
 
 /**
- * By default, a row has no rows below it, and its kind is its context. A changed offer looks like a
- * warning.
+ * By default, the kind of a row is its context. A changed offer looks like a warning.
  */
-export function row({ label, words, spoken, lines, changed, ...rest }: RowParts): TreeNode {
+export function row({ label, words, spoken, lines, ...rest }: RowParts): TreeNode {
+  const { kind, changed, children = [] } = rest;
   return {
-    context: changed ? `${rest.kind} changed` : rest.kind,
-    initially: 'leaf',
-    children: [],
+    context: changed ? `${kind} changed` : kind,
+    children,
     ...rest,
     ...rowTexts({ label, words, spoken, lines }),
-    ...(changed && { changed, icon: warningIcon }),
+    icon: changed ? warningIcon : rest.icon,
   };
 }
 
-export function group(
-  parent: string,
-  server: string,
-  label: string,
+/** The row of a server, for the rows below it. */
+export type Parent = Pick<TreeNode, 'id' | 'server'>;
+
+export function rowBelow(
+  { id, server }: Parent,
   key: string,
-  children: TreeNode[],
-): TreeNode[] {
-  const words = [`${children.length}`];
-  const icon = { id: groupIcons[key] ?? 'server-process' };
-  const texts = { label, words, spoken: [label, ...words], context: `group ${key}` };
-  const node = row({
-    id: `${parent}/${key}`,
-    kind: 'group',
+  parts: Omit<RowParts, 'id' | 'server'>,
+): TreeNode {
+  return row({
+    id: `${id}/${key}`,
     server,
-    ...texts,
-    icon,
-    initially: 'collapsed',
-    children,
+    ...parts,
   });
-  return children.length === 0 ? [] : [node];
 }
 
-const groupIcons: Readonly<Record<string, string>> = {
-  excluded: 'filter',
-  prompts: 'comment',
-  resources: 'files',
-};
+export function group(
+  parent: Parent,
+  key: string,
+  label: string,
+  icon: string,
+  children: readonly TreeNode[],
+): TreeNode[] {
+  if (children.length === 0) return [];
+  const words = [`${children.length}`];
+  const node = rowBelow(parent, key, {
+    kind: 'group',
+    label,
+    words,
+    spoken: [label, ...words],
+    icon: { id: icon },
+    context: `group ${key}`,
+    children,
+  });
+  return [node];
+}
 
 /** Makes ids unique, because the editor refuses a tree with two equal ids. */
 export function uniqueIds(): (id: string) => string {

@@ -12,7 +12,7 @@ import type { Shell } from '../../engine/shell.js';
 import { commands, orShowFailure, tell, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
-import { HeldAnswers } from './heldAnswers.js';
+import { DelayedAnswers } from './delayedAnswers.js';
 import type { TickedRow } from './subject.js';
 import { treeModel } from './serverRows.js';
 import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
@@ -80,7 +80,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private rows: ReadonlyMap<string, Row> = new Map();
   private servers: readonly TreeNode[] = [];
-  private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
+  private readonly top = new DelayedAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -105,7 +105,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     this.rows = new Map(
       allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]),
     );
-    if (this.top.become(phase !== 'reading')) return;
+    if (this.top.setKnown(phase !== 'reading')) return;
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
     else this.changes.fire(undefined);
@@ -130,7 +130,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   }
 
   getTreeItem({ node }: Row): vscode.TreeItem {
-    const item = treeItem(node, foldings[node.initially]);
+    const item = treeItem(node, foldingOf(node));
     if (node.ticked !== undefined) item.checkboxState = ticks[`${node.ticked}`];
     const command = commandOf(node);
     if (command) item.command = command;
@@ -150,11 +150,11 @@ function allOf(nodes: readonly TreeNode[]): TreeNode[] {
   return nodes.flatMap((node) => [node, ...allOf(node.children)]);
 }
 
-const foldings = {
-  leaf: vscode.TreeItemCollapsibleState.None,
-  collapsed: vscode.TreeItemCollapsibleState.Collapsed,
-  expanded: vscode.TreeItemCollapsibleState.Expanded,
-};
+function foldingOf({ isUnfolded, children }: TreeNode): vscode.TreeItemCollapsibleState {
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  if (isUnfolded) return Expanded;
+  return children.length > 0 ? Collapsed : None;
+}
 
 const ticks = {
   true: vscode.TreeItemCheckboxState.Checked,
@@ -171,9 +171,21 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
     };
   }
   if (kind === 'tool')
-    return { command: 'mcpToolsets.tryTool', title: 'Try Tool', arguments: [server, name] };
+    return {
+      command: 'mcpToolsets.tryTool',
+      title: 'Try Tool',
+      arguments: [server, name],
+    };
   if (chat === undefined) return undefined;
   const path = `/${Buffer.from(chat).toString('base64')}`;
-  const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });
-  return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
+  const uri = vscode.Uri.from({
+    scheme: 'vscode-chat-session',
+    authority: 'local',
+    path,
+  });
+  return {
+    command: 'vscode.open',
+    title: 'Open Conversation',
+    arguments: [uri],
+  };
 }

@@ -1,5 +1,6 @@
 /** Rule X8: connections find the era of a server, and follow its changes. */
 import assert from 'node:assert/strict';
+import { fakeClient } from '../../../support/fakes/fakeClient.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import type { LiveConnection } from '../../../../src/core/connections/liveConnection.js';
@@ -170,13 +171,13 @@ describe('questions in a result of a modern server (X8c)', () => {
   it('a wrong field of a question costs only that field, as in a request of its own (X3)', async () => {
     const server = await modernServer();
     const asked: unknown[] = [];
-    await server.call(undefined, {
-      session: {},
-      capabilities: { elicitation: { form: {}, url: {} } },
-      logLevel: undefined,
-      ask: (_method, params) => Promise.resolve({ asked: asked.push(params) }),
-      tell: () => {},
-    });
+    await server.call(
+      undefined,
+      fakeClient({
+        capabilities: { elicitation: { form: {}, url: {} } },
+        ask: (_method, params) => Promise.resolve({ asked: asked.push(params) }),
+      }),
+    );
     const ask = (params: object): object => ({
       method: 'elicitation/create',
       params: { message: 'Who?', ...params },

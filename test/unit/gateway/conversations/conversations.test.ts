@@ -10,7 +10,7 @@ describe('gateway: modern conversations (G3, L2a)', () => {
   let told: string[];
   const key = (id: string): { toolset: string; id: string } => ({ toolset: 't', id });
   const of = (id: string): Conversation | undefined =>
-    conversations.of(key(id), () => ({ toolset: 't' }) as Listing);
+    conversations.of(key(id), () => ({ toolset: 't' }) as Listing, { kind: 'unknown' });
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -54,9 +54,9 @@ describe('gateway: modern conversations (G3, L2a)', () => {
   it('a new conversation is refused if all are in use', () => {
     const [a, b] = [of('a'), of('b')];
     assert.ok(a && b);
-    for (const one of [a, b]) one.inUse = 1;
+    for (const one of [a, b]) one.openPosts = 1;
     assert.equal(of('c'), undefined);
-    a.inUse = 0;
+    a.openPosts = 0;
     assert.ok(of('c'));
   });
 
@@ -81,11 +81,11 @@ describe('gateway: modern conversations (G3, L2a)', () => {
     const again = conversations.attend(key('a'));
     clock.advance(100_000);
     assert.deepEqual(told, []);
-    a.inUse = 1;
+    a.openPosts = 1;
     again.dispose();
     clock.advance(100_000);
     assert.deepEqual(told, []);
-    [a.inUse, a.lastUsed] = [0, clock.now()];
+    [a.openPosts, a.lastUsed] = [0, clock.now()];
     clock.advance(90_000);
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });

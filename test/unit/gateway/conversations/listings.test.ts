@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DisposableStore } from '../../../../src/core/base/disposables.js';
 import { Listings, type Listing } from '../../../../src/core/gateway/conversations/listings.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
-import { FakeBackend, MemoryLog, tool } from '../fakes.js';
+import { FakeBackend, listingOf, MemoryLog, tool } from '../fakes.js';
 
 interface Page {
   readonly tools: { readonly name: string }[];
@@ -22,7 +22,7 @@ describe('gateway: listings', () => {
     log = new MemoryLog();
     announced = [];
     const announce = (listing: Listing): void => {
-      announced.push(`${listing.clientKind}/${listing.toolset} ${names(listing).join(' ')}`);
+      announced.push(`${listing.policy.road}/${listing.toolset} ${names(listing).join(' ')}`);
     };
     listings = new Listings({ backend, clock, log, pageSize: 3, coalesceMs: 20, announce });
   });
@@ -49,19 +49,19 @@ describe('gateway: listings', () => {
   it('tools are listed in order, with every field', () => {
     const odd = tool('b', { title: 'B', annotations: { readOnlyHint: true }, _meta: { x: 1 } });
     backend.set('t', [], { tools: [tool('a'), odd] });
-    assert.deepEqual(page(listings.of('t', 'plain')), { tools: [tool('a'), odd] });
+    assert.deepEqual(page(listingOf(listings, 't')), { tools: [tool('a'), odd] });
   });
 
   it('a list without tools has one empty page', () => {
     backend.set('t', []);
-    assert.deepEqual(page(listings.of('t', 'plain')), { tools: [] });
+    assert.deepEqual(page(listingOf(listings, 't')), { tools: [] });
   });
 
   it('one tool beyond a full page begins another page', () => {
     backend.set('t', ['a', 'b', 'c']);
-    assert.equal(page(listings.of('t', 'plain')).nextCursor, undefined);
+    assert.equal(page(listingOf(listings, 't')).nextCursor, undefined);
     backend.set('t', ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
-    const listing = listings.of('t', 'plain');
+    const listing = listingOf(listings, 't');
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -75,7 +75,7 @@ describe('gateway: listings', () => {
 
   it('a cursor is valid for its version of the list', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
-    const listing = listings.of('t', 'plain');
+    const listing = listingOf(listings, 't');
     const { nextCursor } = page(listing);
     backend.set('t', ['a', 'b', 'c', 'e']);
     listing.refreshIfStale();
@@ -86,8 +86,8 @@ describe('gateway: listings', () => {
   it('a cursor of another toolset, or invented, is refused', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
     backend.set('u', ['a', 'b', 'c', 'd']);
-    const foreign = page(listings.of('u', 'plain')).nextCursor;
-    const listing = listings.of('t', 'plain');
+    const foreign = page(listingOf(listings, 'u')).nextCursor;
+    const listing = listingOf(listings, 't');
     const forged = [
       `${listing.tools.version}:9`,
       `${listing.tools.version}:-1`,
@@ -107,7 +107,7 @@ describe('gateway: listings', () => {
 
   it('a cursor of an earlier run is refused, also after equally many lists', () => {
     backend.set('t', ['a', 'b', 'c', 'd']);
-    const { nextCursor } = page(listings.of('t', 'plain'));
+    const { nextCursor } = page(listingOf(listings, 't'));
     assert.ok(nextCursor);
     const later = new FakeBackend();
     later.set('t', ['w', 'x', 'y', 'z']);
@@ -119,13 +119,13 @@ describe('gateway: listings', () => {
       coalesceMs: 20,
       announce: () => {},
     });
-    assert.equal(restarted.of('t', 'plain').tools.page(nextCursor), undefined);
+    assert.equal(listingOf(restarted, 't').tools.page(nextCursor), undefined);
     restarted.dispose();
   });
 
   it('a burst of changes is announced once, 20 ms after the first', () => {
     backend.set('t', ['a']);
-    listings.of('t', 'editor');
+    listingOf(listings, 't', 'editor');
     for (const name of ['b', 'c', 'd']) backend.set('t', [name]);
     clock.advance(19);
     assert.deepEqual(announced, []);
@@ -141,14 +141,14 @@ describe('gateway: listings', () => {
 
   it('a change of a toolset without a listing is not announced', () => {
     backend.set('t', ['a']);
-    listings.of('u', 'editor');
+    listingOf(listings, 'u', 'editor');
     backend.set('t', ['b']);
     assert.equal(clock.pending, 0);
   });
 
   it('an unchanged list keeps its version', () => {
     backend.set('t', ['a']);
-    const listing = listings.of('t', 'plain');
+    const listing = listingOf(listings, 't');
     const { version } = listing.tools;
     backend.set('t', ['a'], { instructions: 'New.' });
     backend.remove('t');
@@ -161,14 +161,14 @@ describe('gateway: listings', () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
     const versions = [
-      listings.of('t', 'plain').tools.version,
-      listings.of('t', 'editor').tools.version,
+      listingOf(listings, 't').tools.version,
+      listingOf(listings, 't', 'editor').tools.version,
     ];
-    versions.push(listings.of('u', 'plain').tools.version);
+    versions.push(listingOf(listings, 'u').tools.version);
     backend.set('t', ['b']);
-    versions.push(listings.of('t', 'plain').tools.version);
+    versions.push(listingOf(listings, 't').tools.version);
     backend.set('t', ['a']);
-    versions.push(listings.of('t', 'plain').tools.version);
+    versions.push(listingOf(listings, 't').tools.version);
     assert.equal(new Set(versions).size, 5);
     clock.advance(20);
   });
@@ -176,66 +176,63 @@ describe('gateway: listings', () => {
   it('a conversation has its own listing until that is forgotten (G3g)', async () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
-    const of = (conversation: string): Listing =>
-      listings.of('t', 'plain', '2025-11-25', undefined, conversation);
+    const of = (conversation: string): Listing => listingOf(listings, 't', 'agent', conversation);
     const [one, two] = [of('d1'), of('d2')];
     assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
     const { version } = two.tools;
     backend.special.set('d1', [tool('c')]);
     backend.changed('t');
     await clock.flow(20);
-    assert.deepEqual(announced, ['plain/t c', 'plain/t a']);
+    assert.deepEqual(announced, ['agent/t c', 'agent/t a']);
     assert.equal(two.tools.version, version, 'its list is as it was');
     listings.forget(one);
     backend.changed('t');
     clock.advance(20);
-    assert.deepEqual(announced.slice(2), ['plain/t a']);
+    assert.deepEqual(announced.slice(2), ['agent/t a']);
   });
 
   it('a removed toolset has an empty list, and its tools after its return', () => {
     backend.set('t', ['a']);
-    const listing = listings.of('t', 'plain');
+    const listing = listingOf(listings, 't');
     backend.remove('t');
     clock.advance(20);
     assert.deepEqual([listing.isGone, names(listing)], [true, []]);
     backend.set('t', ['a']);
     clock.advance(20);
     assert.deepEqual([listing.isGone, names(listing)], [false, ['a']]);
-    assert.deepEqual(announced, ['plain/t ', 'plain/t a']);
+    assert.deepEqual(announced, ['agent/t ', 'agent/t a']);
   });
 
   it('an exception of the backend costs one announcement, and is logged', async () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
-    listings.of('t', 'plain');
-    listings.of('u', 'plain');
+    listingOf(listings, 't');
+    listingOf(listings, 'u');
     backend.broken.add('t');
     backend.set('t', ['b']);
     backend.set('u', ['b']);
     await clock.flow(20);
-    assert.deepEqual(announced, ['plain/u b']);
+    assert.deepEqual(announced, ['agent/u b']);
     assert.match(log.lines.join(), /error: What t offers could not be listed: Error: no list/);
   });
 
   it('several changed listings are announced in several turns, and none after it is forgotten (P10)', async () => {
     backend.set('t', ['a']);
     for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool('a')]);
-    const [, , third] = ['d1', 'd2', 'd3'].map((id) =>
-      listings.of('t', 'plain', '2025-11-25', undefined, id),
-    );
+    const [, , third] = ['d1', 'd2', 'd3'].map((id) => listingOf(listings, 't', 'agent', id));
     assert(third);
     for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool(id)]);
     backend.changed('t');
     clock.advance(20);
-    assert.deepEqual(announced, ['plain/t d1']);
+    assert.deepEqual(announced, ['agent/t d1']);
     listings.forget(third);
     await rest();
-    assert.deepEqual(announced, ['plain/t d1', 'plain/t d2']);
+    assert.deepEqual(announced, ['agent/t d1', 'agent/t d2']);
   });
 
   it('nothing is announced after the end', () => {
     backend.set('t', ['a']);
-    listings.of('t', 'plain');
+    listingOf(listings, 't');
     backend.set('t', ['b']);
     listings.dispose();
     backend.set('t', ['c']);

@@ -1,18 +1,23 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import {
-  type Answer,
-  type MethodDeps,
-  AppOpenings,
-} from '../../../../src/core/gateway/methods/requests.js';
-import type { ClientKind } from '../../../../src/core/protocol/client.js';
-import { cancelCall } from '../../../../src/core/gateway/conversations/conversation.js';
+import { AppOpenings } from '../../../../src/core/gateway/methods/appCalls.js';
+import type { Answer, MethodDeps } from '../../../../src/core/gateway/methods/requests.js';
+import { policies, type Road } from '../../../../src/core/protocol/clientPolicy.js';
+import { cancelCall } from '../../../../src/core/gateway/conversations/client.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
-import { answerRequest, takeNotification } from '../../../../src/core/gateway/methods/methods.js';
-import { Session } from '../../../../src/core/gateway/conversations/session.js';
+import { answerRequest, applyNotification } from '../../../../src/core/gateway/methods/methods.js';
+import type { Session } from '../../../../src/core/gateway/conversations/session.js';
 import { deliveryWithoutFiles } from '../../../../src/core/results/delivery.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
-import { FakeBackend, FakeStream, MemoryLog, textOutcome, turn } from '../fakes.js';
+import {
+  FakeBackend,
+  FakeStream,
+  listingOf,
+  MemoryLog,
+  sessionOf,
+  textOutcome,
+  turn,
+} from '../fakes.js';
 
 describe('gateway: methods', () => {
   let backend: FakeBackend;
@@ -48,7 +53,7 @@ describe('gateway: methods', () => {
       clock: new FakeClock(),
       openings: new AppOpenings(),
     };
-    session = open('plain');
+    session = open('agent');
   });
 
   afterEach(() => {
@@ -56,8 +61,8 @@ describe('gateway: methods', () => {
     listings.dispose();
   });
 
-  function open(clientKind: ClientKind): Session {
-    return new Session('s', listings.of('t', clientKind), '2025-11-25', clock.now());
+  function open(road: Road): Session {
+    return sessionOf(listingOf(listings, 't', road));
   }
 
   function ask(
@@ -69,8 +74,6 @@ describe('gateway: methods', () => {
     return answerRequest(method, params, {
       id,
       client: session,
-      conversation: session,
-      listing: session.listing,
       reply,
       deps,
     });
@@ -142,7 +145,7 @@ describe('gateway: methods', () => {
       ['notifications/cancelled', { requestId: {} }],
       ['notifications/cancelled', { requestId: 'nobody' }],
     ] as const) {
-      takeNotification(method, params, session);
+      applyNotification(method, params, session, deps);
     }
   });
 
@@ -192,7 +195,7 @@ describe('gateway: methods', () => {
         { ...call, signal: undefined, onProgress: undefined, client: undefined },
         {
           toolset: 't',
-          clientKind: 'plain',
+          policy: policies.agent,
           tool: 'a',
           arguments: { x: 1 },
           meta: { traceparent: '00' },
@@ -332,7 +335,7 @@ describe('gateway: methods', () => {
     it('a notification cancels a call: aborted, settled without an answer, the outcome dropped', async () => {
       const reply = begin({ name: 'a' }, 7);
       const held = await backend.nextCall();
-      takeNotification('notifications/cancelled', { requestId: 7, reason: 'stop' }, session);
+      applyNotification('notifications/cancelled', { requestId: 7, reason: 'stop' }, session, deps);
       assert.deepEqual([held.call.signal.aborted, held.call.signal.reason], [true, 'stop']);
       await turn();
       assert.deepEqual([reply.settled, reply.sent], [1, []]);

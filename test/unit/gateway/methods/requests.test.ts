@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { conversationOf } from '../../../../src/core/gateway/conversations/conversation.js';
+import { conversationOf } from '../../../../src/core/gateway/conversations/conversationIds.js';
 import { upstreamMeta } from '../../../../src/core/gateway/methods/requests.js';
 
 describe('gateway: conversations (G3)', () => {

@@ -49,7 +49,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
 
   function goOn(call: ParkableCall, id: number, responses: object): FakeReply {
     const reply = new FakeReply();
-    call.goOn(
+    call.resume(
       { id, reply: reply as unknown as PostReply, progressToken: undefined },
       { ...responses },
     );

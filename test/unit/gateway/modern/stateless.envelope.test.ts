@@ -15,7 +15,7 @@ describe('headers of a request of 2026-07-28', () => {
         { kind: 'request', id: 1, method, params: { _meta } },
         true,
       );
-      return 'fault' in envelope ? envelope.fault.message : undefined;
+      return 'error' in envelope ? envelope.error.message : undefined;
     };
     for (const method of ['tools/call', 'prompts/get', 'resources/read', 'tasks/get']) {
       assert.equal(errorOf(method), 'The header Mcp-Name is missing.', method);
@@ -33,7 +33,7 @@ describe('headers of a request of 2026-07-28', () => {
       };
       const message = { kind: 'request', id: 1, method: 'tools/list', params: { _meta } } as const;
       const envelope = readEnvelope(headers, message, knowsTasks);
-      return 'fault' in envelope ? assert.fail(envelope.fault.message) : envelope.declared;
+      return 'error' in envelope ? assert.fail(envelope.error.message) : envelope.declared;
     };
     assert.equal(declaredBy({ sampling: { tools: {} } }), declaredBy({ sampling: { tools: {} } }));
     assert.notEqual(declaredBy({ sampling: {} }), declaredBy({ sampling: { tools: {} } }));

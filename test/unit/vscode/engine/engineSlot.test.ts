@@ -3,32 +3,23 @@ import { Emitter } from '../../../../src/core/base/events.js';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 import type { SourceText } from '../../../../src/core/config/model.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
-import type { Engine } from '../../../../src/vscode/engine/engine.js';
-import {
-  EngineSlot,
-  type ConfigFiles,
-  type ConfigFilesState,
-  type WindowState,
-} from '../../../../src/vscode/engine/engineSlot.js';
+import type { ShellEngine as Engine } from '../../../../src/vscode/engine/engine.js';
+import type { ConfigSources } from '../../../../src/core/engine/configFiles.js';
+import { EngineSlot, type WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { file, problem, snapshot, status } from '../views/statuses.js';
 
-class FakeFiles implements ConfigFiles {
-  private readonly emitter = new Emitter<ConfigFilesState>();
-  state: ConfigFilesState | undefined;
+class FakeFiles implements ConfigSources {
+  private readonly emitter = new Emitter<readonly SourceText[]>();
+  sources: readonly SourceText[] | undefined;
   disposed = false;
   /** The text on the disk without an event yet. */
   unread: string | undefined;
   readonly onDidChange = this.emitter.event;
 
-  set(text: string | undefined, changes: Partial<ConfigFilesState> = {}): void {
-    this.state = {
-      folders: 1,
-      sources: [{ file, folder: '/folder', text }],
-      problems: [],
-      ...changes,
-    };
-    this.emitter.fire(this.state);
+  set(text: string | undefined, changes: Partial<SourceText> = {}): void {
+    this.sources = [{ file, folder: '/folder', text, ...changes }];
+    this.emitter.fire(this.sources);
   }
   readNow(): Promise<void> {
     this.set(this.unread);
@@ -47,15 +38,19 @@ class FakeEngine {
   host = {
     snapshot: snapshot([]),
     onDidChange: this.changes.event,
-    setSources: async (sources: readonly SourceText[]) => {
-      this.given.push(sources[0]?.text);
-      // Like the host: its snapshot changes a moment later.
-      queueMicrotask(() => {
-        if (this.upcoming) this.host.snapshot = this.upcoming;
-        this.changes.fire(this.host.snapshot);
-      });
-    },
   };
+  private take(sources: readonly SourceText[]): void {
+    this.given.push(sources[0]?.text);
+    // Like the host: its snapshot changes a moment later.
+    queueMicrotask(() => {
+      if (this.upcoming) this.host.snapshot = this.upcoming;
+      this.changes.fire(this.host.snapshot);
+    });
+  }
+  follow(files: ConfigSources): void {
+    files.onDidChange((sources) => this.take(sources));
+    this.take(files.sources ?? []);
+  }
   dispose = async (): Promise<void> => void (this.disposed = true);
 }
 
@@ -120,7 +115,7 @@ describe('EngineSlot', () => {
     files.set('a');
     await rest();
     files.unread = 'b';
-    await slot.readFiles();
+    await files.readNow();
     assert.deepEqual(engine.given, ['a', 'b']);
   });
 
@@ -138,10 +133,10 @@ describe('EngineSlot', () => {
     slot.start();
     await rest();
     assert.equal(slot.state.phase, 'reading');
-    files.set(undefined, { folders: 0, sources: [] });
+    files.set(undefined, { origin: 'user' });
     await rest();
     assert.equal(slot.state.phase, 'noFolder');
-    files.set(undefined, { problems: [problem()] });
+    files.set(undefined, { unreadable: 'permission denied' });
     await rest();
     assert.equal(slot.state.phase, 'serving');
   });
@@ -168,19 +163,30 @@ describe('EngineSlot', () => {
     let hidden = [problem({ code: 'editor-toolset-hidden' })];
     slot.observe(() => hidden);
     slot.start();
-    files.set('a', { problems: [problem({ code: 'file-unreadable' })] });
+    files.set('a');
     await rest();
     engine.host.snapshot = snapshot([status('demo')], { problems: [problem()] });
     engine.changes.fire(engine.host.snapshot);
     await rest();
     assert.deepEqual(
       slot.state.snapshot.problems.map(({ code }) => code),
-      ['env-unset', 'file-unreadable', 'editor-toolset-hidden'],
+      ['env-unset', 'editor-toolset-hidden'],
     );
     hidden = [];
     slot.refresh();
     await rest();
-    assert.equal(slot.state.snapshot.problems.length, 2);
+    assert.equal(slot.state.snapshot.problems.length, 1);
+  });
+
+  it('reports an unreadable file until the engine has read the files, which reports it then', async () => {
+    slot.start();
+    files.set(undefined, { unreadable: 'permission denied' });
+    await rest();
+    const codes = (): string[] => slot.state.snapshot.problems.map(({ code }) => code);
+    assert.deepEqual(codes(), ['file-unreadable']);
+    files.set('a', { unreadable: 'permission denied' });
+    await rest();
+    assert.deepEqual(codes(), []);
   });
 
   it('combines simultaneous changes into one event', async () => {

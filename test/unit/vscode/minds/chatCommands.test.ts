@@ -1,7 +1,7 @@
 import { code } from '../../../../src/core/base/inert.js';
 import assert from 'node:assert/strict';
 import type { Member } from '../../../../src/core/team/team.js';
-import type { Engine } from '../../../../src/vscode/engine/engine.js';
+import type { ShellEngine as Engine } from '../../../../src/vscode/engine/engine.js';
 import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import {
   release,

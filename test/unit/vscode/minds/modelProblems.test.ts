@@ -70,10 +70,10 @@ describe('problems of models', () => {
     problems.refused(refusal('minds-1'));
     problems.refused(refusal('minds-2'));
     assert.equal(codes().length, 2);
-    problems.goesOn('minds-1');
+    problems.continued('minds-1');
     assert.match(problems.problems(toolsets, placeOf)[0]?.message ?? '', /minds-2/);
     const before = changes;
-    problems.goesOn('minds-1');
+    problems.continued('minds-1');
     assert.equal(changes, before, 'nothing changed');
   });
 
@@ -86,20 +86,20 @@ describe('problems of models', () => {
 
   it('a known refusal is reported for the tools of the last request', () => {
     const sent = [tool('shop_count'), tool('shop_echo')];
-    problems.sent({ tools: sent, problems: [] });
+    problems.foresee({ tools: sent, problems: [] });
     assert.equal(changes, 0);
     const found = [{ tool: 'shop_echo', message: 'Acme refuses `oneOf`.' }];
-    problems.sent({ tools: sent, problems: found });
+    problems.foresee({ tools: sent, problems: found });
     const [problem] = problems.problems(toolsets, placeOf);
     assert.deepEqual([codes(), problem?.severity], [['model-may-refuse shop 7'], 'information']);
     assert.equal(problem?.message, 'Acme refuses `oneOf`. The request was sent anyway.');
     assert.deepEqual(codes([toolset('shop', 'shop_count')]), []);
-    problems.sent({ tools: sent, problems: [] });
+    problems.foresee({ tools: sent, problems: [] });
     assert.deepEqual([codes(), changes], [[], 2]);
   });
 
   it('a problem about all tools is at the first config file', () => {
-    problems.sent({ tools: [], problems: [{ message: 'Too many.' }] });
+    problems.foresee({ tools: [], problems: [{ message: 'Too many.' }] });
     assert.deepEqual(codes(), ['model-may-refuse undefined 0']);
   });
 });

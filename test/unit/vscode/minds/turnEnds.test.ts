@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
 import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
-import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
+import { reportEnd } from '../../../../src/vscode/minds/turnEnds.js';
 import { FakeModel } from '../../minds/fakes.js';
 import { Lines } from '../../results/folder.js';
 import { problem, toolset } from '../views/statuses.js';
@@ -22,7 +22,7 @@ describe('the end of a turn', () => {
       text: '',
     });
     const before = problems.problems([], () => problem().place).length;
-    const error = tellEnd(
+    const error = reportEnd(
       { end, messages: messages as never },
       {
         stream: stream,

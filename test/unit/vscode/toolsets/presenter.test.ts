@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 import type { Rival } from '../../../../src/vscode/toolsets/presence.js';
-import { Presenter, type Stage } from '../../../../src/vscode/toolsets/presenter.js';
+import { Presenter, type PresentingEditor } from '../../../../src/vscode/toolsets/presenter.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { problem, toolset } from '../views/statuses.js';
 
 /** An editor with 500 ms until it knows a definition. It shows tools after a start. */
-class FakeStage implements Stage {
+class FakeStage implements PresentingEditor {
   readonly names = new Set<string>();
   readonly connections = new Set<string>();
   readonly starts: string[] = [];
@@ -35,26 +35,26 @@ class FakeStage implements Stage {
   renew(label: string): void {
     this.renewed.push(label);
   }
-  placeOf(): ReturnType<Stage['placeOf']> {
+  placeOf(): ReturnType<PresentingEditor['placeOf']> {
     return problem().place;
   }
 }
 
 describe('Presenter', () => {
   let clock: FakeClock;
-  let stage: FakeStage;
+  let editor: FakeStage;
   let presenter: Presenter;
   let changes: number;
   const demo = toolset('demo', 'a', 'b');
 
-  const show = (...names: string[]): void => names.forEach((name) => stage.names.add(name));
+  const show = (...names: string[]): void => names.forEach((name) => editor.names.add(name));
   const messages = (): string[] => presenter.problems().map(({ message }) => message);
 
   beforeEach(() => {
     clock = new FakeClock();
-    stage = new FakeStage();
+    editor = new FakeStage();
     changes = 0;
-    presenter = new Presenter({ clock, log: silentLog, stage, onChange: () => changes++ });
+    presenter = new Presenter({ clock, log: silentLog, editor, onChange: () => changes++ });
   });
 
   afterEach(() => {
@@ -63,49 +63,49 @@ describe('Presenter', () => {
   });
 
   it('starts shown toolsets again if the editor gets another address', async () => {
-    stage.onStart = () => {
-      stage.connections.add('demo');
+    editor.onStart = () => {
+      editor.connections.add('demo');
       show('mcp_demo_a', 'mcp_demo_b');
       return Promise.resolve();
     };
     presenter.expect([demo]);
     await clock.flow(1_000);
-    assert.deepEqual(stage.starts, ['demo']);
-    stage.names.clear();
-    stage.connections.clear();
+    assert.deepEqual(editor.starts, ['demo']);
+    editor.names.clear();
+    editor.connections.clear();
     presenter.expect([]);
     presenter.expect([demo]);
     await clock.flow(1_000);
-    assert.deepEqual(stage.starts, ['demo', 'demo']);
+    assert.deepEqual(editor.starts, ['demo', 'demo']);
     assert.deepEqual(messages(), []);
   });
 
   it('does not start a toolset that goes and comes back during a start a second time', async () => {
     let finish = (): void => {};
-    stage.onStart = () => new Promise((resolve) => (finish = resolve));
+    editor.onStart = () => new Promise((resolve) => (finish = resolve));
     presenter.expect([demo]);
     presenter.expect([]);
     presenter.expect([demo]);
     await clock.flow(1_000);
-    assert.deepEqual(stage.starts, ['demo']);
+    assert.deepEqual(editor.starts, ['demo']);
     finish();
     await clock.flow(1_000);
-    assert.deepEqual(stage.starts, ['demo', 'demo']);
+    assert.deepEqual(editor.starts, ['demo', 'demo']);
   });
 
   it('starts a toolset until the editor shows its tools, and then not again', async () => {
     const announced = clock.now();
-    stage.onStart = async (label) => {
+    editor.onStart = async (label) => {
       if (clock.now() - announced < 500) return;
-      stage.connections.add(label);
+      editor.connections.add(label);
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.expect([demo]);
     await clock.flow(600);
-    const { length } = stage.starts;
+    const { length } = editor.starts;
     assert.ok(length > 1 && length < 10, `${length} starts`);
     await clock.flow(60_000);
-    assert.equal(stage.starts.length, length);
+    assert.equal(editor.starts.length, length);
     assert.deepEqual(presenter.problems(), []);
     assert.equal(changes, 0);
   });
@@ -114,12 +114,12 @@ describe('Presenter', () => {
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
     await rest();
-    assert.deepEqual(stage.starts, ['demo']);
+    assert.deepEqual(editor.starts, ['demo']);
   });
 
   it('renews a definition once the other server of its name is gone, because the editor keeps the prefix', async () => {
-    stage.connections.add('demo');
-    stage.rivalsFound = [
+    editor.connections.add('demo');
+    editor.rivalsFound = [
       { label: 'demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false },
     ];
     presenter.expect([demo]);
@@ -127,18 +127,18 @@ describe('Presenter', () => {
     assert.match(messages()[0] ?? '', /also configures an MCP server "demo"/);
     show('mcp_demo2_a', 'mcp_demo2_b');
     await clock.flow(10_000);
-    assert.deepEqual(stage.renewed, [], 'the other server is still there');
-    stage.rivalsFound = [];
+    assert.deepEqual(editor.renewed, [], 'the other server is still there');
+    editor.rivalsFound = [];
     await clock.flow(10_000);
-    assert.deepEqual(stage.renewed, ['demo']);
+    assert.deepEqual(editor.renewed, ['demo']);
     await clock.flow(60_000);
-    assert.deepEqual(stage.renewed, ['demo'], 'once');
+    assert.deepEqual(editor.renewed, ['demo'], 'once');
     assert.match(messages()[0] ?? '', /names the tools of "demo" mcp_demo2_…/);
   });
 
   it('reports an entry of ours until its tools are there, under another prefix', async () => {
-    stage.connections.add('demo');
-    stage.rivalsFound = [
+    editor.connections.add('demo');
+    editor.rivalsFound = [
       { label: 'demo', file: '.mcp.json', place: problem().place, isOurs: true },
     ];
     presenter.expect([demo]);
@@ -146,14 +146,14 @@ describe('Presenter', () => {
     assert.match(messages()[0] ?? '', /from the entry "demo" of \.mcp\.json/);
     show('mcp_demo2_a', 'mcp_demo2_b');
     await clock.flow(10_000);
-    assert.deepEqual([messages(), stage.renewed], [[], []]);
+    assert.deepEqual([messages(), editor.renewed], [[], []]);
   });
 
   it('starts a toolset only once at a time', async () => {
-    stage.onStart = () => new Promise(() => {});
+    editor.onStart = () => new Promise(() => {});
     presenter.expect([demo]);
     await clock.flow(120_000);
-    assert.deepEqual(stage.starts, ['demo']);
+    assert.deepEqual(editor.starts, ['demo']);
   });
 
   it('gives up after a bounded number of starts, reports it, and continues to look', async () => {
@@ -161,10 +161,10 @@ describe('Presenter', () => {
     await clock.flow(19_000);
     assert.deepEqual(messages(), []);
     await clock.flow(3_600_000);
-    assert.ok(stage.starts.length <= 20, `${stage.starts.length} starts`);
+    assert.ok(editor.starts.length <= 20, `${editor.starts.length} starts`);
     assert.match(messages()[0] ?? '', /has not connected/);
     assert.equal(changes, 1);
-    stage.connections.add('demo');
+    editor.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     await clock.flow(10_000);
     assert.deepEqual(messages(), []);
@@ -174,50 +174,50 @@ describe('Presenter', () => {
   it('begins again, once, if the editor takes the definitions after every start was spent', async () => {
     presenter.expect([demo]);
     await clock.flow(60_000);
-    const spent = stage.starts.length;
+    const spent = editor.starts.length;
     assert.equal(messages().length, 1);
-    presenter.noteTaken(['other']);
+    presenter.definitionsTaken(['other']);
     await clock.flow(60_000);
-    assert.equal(stage.starts.length, spent, 'the editor was not given this one');
-    presenter.noteTaken(['demo']);
+    assert.equal(editor.starts.length, spent, 'the editor was not given this one');
+    presenter.definitionsTaken(['demo']);
     await clock.flow(60_000);
-    const twice = stage.starts.length;
+    const twice = editor.starts.length;
     assert.ok(twice > spent && twice <= 2 * spent, `${spent}, then ${twice} starts`);
-    presenter.noteTaken(['demo']);
+    presenter.definitionsTaken(['demo']);
     await clock.flow(60_000);
     assert.equal(
-      stage.starts.length,
+      editor.starts.length,
       twice,
       'an editor that asks again and again starts nothing for ever',
     );
     presenter.expect([]);
     presenter.expect([demo]);
     await clock.flow(60_000);
-    const thrice = stage.starts.length;
-    stage.onStart = async (label) => {
-      stage.connections.add(label);
+    const thrice = editor.starts.length;
+    editor.onStart = async (label) => {
+      editor.connections.add(label);
       show('mcp_demo_a', 'mcp_demo_b');
     };
-    presenter.noteTaken(['demo']);
+    presenter.definitionsTaken(['demo']);
     await clock.flow(1_000);
-    assert.equal(stage.starts.length, thrice + 1, 'another address is another definition');
+    assert.equal(editor.starts.length, thrice + 1, 'another address is another definition');
     assert.deepEqual(messages(), []);
   });
 
   it('does not start shown toolsets again when the editor takes the definitions', async () => {
-    stage.connections.add('demo');
+    editor.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
-    stage.connections.clear();
-    presenter.noteTaken(['demo']);
+    editor.connections.clear();
+    presenter.definitionsTaken(['demo']);
     await clock.flow(60_000);
-    assert.deepEqual(stage.starts, [], 'the person has stopped it');
+    assert.deepEqual(editor.starts, [], 'the person has stopped it');
     assert.equal(changes, 0);
   });
 
   it('reports tools that the editor listed and does not show, and names the cause', async () => {
-    stage.connections.add('demo');
-    stage.rivalsFound = [
+    editor.connections.add('demo');
+    editor.rivalsFound = [
       { label: 'Demo', file: '.vscode/mcp.json', place: problem().place, isOurs: false },
     ];
     presenter.expect([demo]);
@@ -225,11 +225,11 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
     await clock.flow(3000);
     assert.match(messages()[0] ?? '', /\.vscode\/mcp\.json also configures/);
-    assert.deepEqual(stage.starts, []);
+    assert.deepEqual(editor.starts, []);
   });
 
   it('gives the editor time to take a change of tools', async () => {
-    stage.connections.add('demo');
+    editor.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
     presenter.expect([toolset('demo', 'a', 'c')]);
@@ -237,35 +237,35 @@ describe('Presenter', () => {
     show('mcp_demo_c');
     await clock.flow(60_000);
     assert.equal(changes, 0);
-    assert.deepEqual(stage.starts, []);
+    assert.deepEqual(editor.starts, []);
   });
 
   it('notices new tools at once after an activity of the editor', async () => {
     presenter.expect([demo]);
     await clock.flow(9000);
-    assert.equal(stage.starts.length > 5, true);
-    stage.connections.add('demo');
-    presenter.noteActivity('demo');
+    assert.equal(editor.starts.length > 5, true);
+    editor.connections.add('demo');
+    presenter.activityChanged('demo');
     show('mcp_demo_a', 'mcp_demo_b');
-    const before = stage.starts.length;
+    const before = editor.starts.length;
     await clock.flow(100);
-    stage.connections.delete('demo');
+    editor.connections.delete('demo');
     await clock.flow(60_000);
     assert.equal(
-      stage.starts.length,
+      editor.starts.length,
       before,
       'it was shown, so what happened then is the person’s',
     );
   });
 
   it('does not restart a toolset that vanished after it was shown, and reports it', async () => {
-    stage.connections.add('demo');
+    editor.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
-    stage.names.clear();
-    stage.connections.clear();
+    editor.names.clear();
+    editor.connections.clear();
     await clock.flow(60_000);
-    assert.deepEqual(stage.starts, []);
+    assert.deepEqual(editor.starts, []);
     assert.equal(messages().length, 1);
     show('mcp_demo_a', 'mcp_demo_b');
     await clock.flow(10_000);
@@ -273,24 +273,24 @@ describe('Presenter', () => {
   });
 
   it('reports at once that MCP is switched off, starts nothing, and tries again after a change', async () => {
-    stage.off = '"chat.mcp.access" is "none"';
+    editor.off = '"chat.mcp.access" is "none"';
     presenter.expect([demo]);
     await rest();
     assert.match(messages()[0] ?? '', /chat\.mcp\.access/);
-    assert.deepEqual(stage.starts, []);
-    stage.off = undefined;
-    stage.onStart = async (label) => {
-      stage.connections.add(label);
+    assert.deepEqual(editor.starts, []);
+    editor.off = undefined;
+    editor.onStart = async (label) => {
+      editor.connections.add(label);
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.tryAgain();
     await rest();
-    assert.deepEqual(stage.starts, ['demo']);
+    assert.deepEqual(editor.starts, ['demo']);
     assert.deepEqual(messages(), []);
   });
 
   it('forgets the absence of a removed toolset', async () => {
-    stage.connections.add('demo');
+    editor.connections.add('demo');
     presenter.expect([demo]);
     await clock.flow(20_000);
     assert.equal(messages().length, 1);
@@ -300,20 +300,20 @@ describe('Presenter', () => {
   });
 
   it('survives a start that fails', async () => {
-    stage.onStart = () => Promise.reject(new Error('no'));
+    editor.onStart = () => Promise.reject(new Error('no'));
     presenter.expect([demo]);
     await clock.flow(30_000);
     assert.equal(messages().length, 1);
   });
 
   it('starts each toolset independently of the others', async () => {
-    stage.onStart = async (label) => {
+    editor.onStart = async (label) => {
       if (label === 'bad') return new Promise(() => {});
-      stage.connections.add(label);
+      editor.connections.add(label);
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.expect([toolset('bad', 'x'), demo]);
     await clock.flow(1000);
-    assert.deepEqual(stage.starts, ['bad', 'demo']);
+    assert.deepEqual(editor.starts, ['bad', 'demo']);
   });
 });

@@ -67,14 +67,12 @@ export function whatCameForToken(text: string): string | undefined {
     return `with the error ${error}${words}`.slice(0, 300);
   }
   const isNull = /"access_token"\s*:\s*null/.test(text);
-  const found = isNull
-    ? 'null'
-    : token === undefined
-      ? 'missing'
-      : token === ''
-        ? 'empty'
-        : 'no text';
-  return `without a token: \`access_token\` is ${found}`;
+  return `without a token: \`access_token\` is ${isNull ? 'null' : faultOf(token)}`;
+}
+
+function faultOf(token: unknown): string {
+  if (token === undefined) return 'missing';
+  return token === '' ? 'empty' : 'no text';
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {

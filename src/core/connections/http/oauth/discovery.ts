@@ -10,7 +10,10 @@ import {
   discoverOAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type {
+  AuthorizationServerMetadata,
+  OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
 import { isLoopback } from '../../../base/loopback.js';
 import { clipped } from '../../../base/text.js';
 import type { OAuthSettings } from '../../../config/model.js';
@@ -50,44 +53,26 @@ interface Discovery {
 }
 
 export async function discover(discovery: Discovery): Promise<Authority> {
-  const { metadataUrl, issuer: wanted, fetchFn } = discovery;
   const server = new URL(discovery.server);
-  server.username = server.password = server.hash = '';
-  // A server may publish none.
-  const find = (url?: URL) =>
-    discoverOAuthProtectedResourceMetadata(
-      server,
-      url && { resourceMetadataUrl: url },
-      fetchFn,
-    ).catch(() => undefined);
-  const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
-  let resourceMetadata = named ?? (await find());
-  if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
-    const { resource } = resourceMetadata;
-    const place = placeOfParent(resource, server);
-    resourceMetadata = place && (await find(place));
-    if (resourceMetadata?.resource !== resource) {
-      throw new SignInFailure(
-        `The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
-        'Write the address of the resource as url if you mean that server; otherwise ask who runs the server to correct its metadata.',
-      );
-    }
-  }
-  const offered = resourceMetadata?.authorization_servers ?? [];
+  server.username = '';
+  server.password = '';
+  server.hash = '';
+  const resource = await resourceMetadata(server, discovery);
+  const offered = resource?.authorization_servers ?? [];
   const issuers = offered.length > 0 ? offered : [String(new URL('/', server))];
-  const issuer =
-    wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
-  if (issuer === undefined) {
-    throw new SignInFailure(
-      `${shown(server)} asks for a sign-in at ${issuers[0]}, but the config file names ${wanted}, so no sign-in begins.`,
-    );
-  }
-  const scopes = resourceMetadata?.scopes_supported;
-  const authority = { issuer, metadata: undefined, resource: resourceMetadata?.resource, scopes };
+  const issuer = issuerIn(issuers, server, discovery);
+  const scopes = resource?.scopes_supported;
+  const authority = {
+    issuer,
+    metadata: undefined,
+    resource: resource?.resource,
+    scopes,
+  };
   if (!URL.canParse(issuer) || !mayAsk(new URL(issuer), discovery)) {
     if (discovery.byPerson) throw notEncrypted(issuer, issuer);
     return authority;
   }
+  const { fetchFn } = discovery;
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
   const isOfServer =
@@ -97,6 +82,40 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   if (isOfServer && offered.length === 0) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
+}
+
+/** Resolves to undefined if the server publishes none. */
+async function resourceMetadata(
+  server: URL,
+  discovery: Discovery,
+): Promise<OAuthProtectedResourceMetadata | undefined> {
+  const { metadataUrl, fetchFn } = discovery;
+  const find = (url?: URL) =>
+    discoverOAuthProtectedResourceMetadata(
+      server,
+      url && { resourceMetadataUrl: url },
+      fetchFn,
+    ).catch(() => undefined);
+  const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
+  const found = named ?? (await find());
+  if (!found || isSameResource(found.resource, server)) return found;
+  const { resource } = found;
+  const place = placeOfParent(resource, server);
+  const ofParent = place && (await find(place));
+  if (ofParent?.resource === resource) return ofParent;
+  throw new SignInFailure(
+    `The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
+    'Write the address of the resource as url if you mean that server; otherwise ask who runs the server to correct its metadata.',
+  );
+}
+
+function issuerIn(issuers: readonly string[], server: URL, { issuer: wanted }: Discovery): string {
+  const issuer =
+    wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
+  if (issuer !== undefined) return issuer;
+  throw new SignInFailure(
+    `${shown(server)} asks for a sign-in at ${issuers[0]}, but the config file names ${wanted}, so no sign-in begins.`,
+  );
 }
 
 function isSameResource(resource: string, server: URL): boolean {

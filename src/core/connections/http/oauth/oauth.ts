@@ -4,8 +4,7 @@
  * go to `keepSecret` before use.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { limited, type Clock } from '../../../base/clock.js';
-import type { Log } from '../../../base/log.js';
+import { limited } from '../../../base/clock.js';
 import { asText } from '../../../base/text.js';
 import { Emitter } from '../../../base/events.js';
 import { printerOf } from '../../../config/launchValues.js';
@@ -14,26 +13,13 @@ import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
 import { exchange, readText, shown } from '../exchange.js';
 import type { Authority } from './discovery.js';
-import { SignInFailure, timelyAnswer } from './contract.js';
-import type { SecretStore, SignInBrowser, SignIns, SignInStatus } from './contract.js';
+import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
-import {
-  coversScopes,
-  grantKey,
-  isStale,
-  joinedScopes,
-  parseKept,
-  secretsOfKept,
-} from './grant.js';
-import type { Grant, Kept } from './grant.js';
+import { coversScopes, grantKey, isStale, joinedScopes, type Grant, type Kept } from './grant.js';
+import { KeptSignIn, type KeptSignInDeps } from './keptSignIn.js';
 import type { Renewal } from './renewal.js';
 
-interface OAuthDeps {
-  readonly secrets: SecretStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called with values we must never show; disposing of the result takes them back. */
-  readonly keepSecret: (values: readonly string[]) => { dispose(): void };
+interface OAuthDeps extends Omit<KeptSignInDeps, 'key' | 'onTokenChanged'> {
   readonly clientVersion: string;
   readonly agents?: MakeAgents;
 }
@@ -51,7 +37,7 @@ export class OAuth implements SignIns {
 
   constructor(private readonly deps: OAuthDeps) {
     this.subscription = deps.secrets.onDidChange(
-      ({ key }) => void this.accesses.get(key)?.reread(),
+      ({ key }) => void this.accesses.get(key)?.kept.reread(),
     );
   }
 
@@ -150,21 +136,20 @@ const programFix =
  * on.
  */
 export class OAuthAccess implements HttpAccess {
-  private kept: Kept = parseKept(undefined);
-  private reading: Promise<void> | undefined;
-  private writing: Promise<void> = Promise.resolve();
-  private writes = 0;
-  private renewing: Promise<void> | undefined;
+  readonly kept: KeptSignIn;
   status: SignInStatus = { kind: 'none' };
+  /** The newest refusal of the server says how to sign in. */
   private challenge: Challenge = readChallenge(undefined);
-  /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
+  /**
+   * Scopes wanted beyond the grant; the server need not name them. They stay until a sign-in, even
+   * if the token ends before.
+   */
   private lacking: { readonly scope: string | undefined } | undefined;
   /**
    * The last sign-in did not come back: the authorization server may have forgotten this client.
    */
   private registrationDoubted = false;
-  private storeFails = false;
-  private secrets: { dispose(): void }[] = [];
+  private renewing: Promise<void> | undefined;
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
   launch: HttpLaunch;
@@ -172,15 +157,16 @@ export class OAuthAccess implements HttpAccess {
   constructor(private readonly deps: OAuthAccessDeps) {
     this.launch = deps.launch;
     this.agents = (deps.agents ?? directAgents)({});
+    this.kept = new KeptSignIn({ ...deps, onTokenChanged: () => this.followToken() });
   }
 
   /** Resolves to the present token. It may have ended; then the server says so. */
   async token(): Promise<string | undefined> {
-    await (this.reading ??= this.reread());
-    const { grant } = this.kept;
+    await this.kept.ready();
+    const { grant } = this.kept.value;
     if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now()))
       await this.renewOnce(grant.tokens.access_token).catch(() => undefined);
-    return this.current;
+    return this.kept.token;
   }
 
   async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
@@ -209,13 +195,13 @@ export class OAuthAccess implements HttpAccess {
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
-    await (this.reading ??= this.reread());
+    await this.kept.ready();
     const over = AbortSignal.any([signal, this.ending.signal]);
     const late = new Error('The sign-in took too long.');
     const sign = async (limit: AbortSignal): Promise<Kept> => {
       const authority = await this.discovered(limit, true);
       const { signIn } = await import('./signIn.js');
-      const registration = this.registrationDoubted ? undefined : this.kept.registration;
+      const registration = this.registrationDoubted ? undefined : this.kept.value.registration;
       const subject = {
         authority,
         launch: this.launch,
@@ -227,57 +213,41 @@ export class OAuthAccess implements HttpAccess {
         clock,
         fetchFn: this.fetchFor(limit),
         signal: limit,
-        onRegistered: (registration) => this.keep({ ...this.kept, registration }),
-        onShown: () => (this.registrationDoubted = true),
+        onRegistered: (registration) => this.kept.keep({ ...this.kept.value, registration }),
+        onShown: () => {
+          this.registrationDoubted = true;
+        },
       });
     };
     const signedIn = await limited(clock, signInLimitMs, over, sign, late);
     this.registrationDoubted = false;
     this.lacking = undefined;
-    await this.keep(signedIn);
+    await this.kept.keep(signedIn);
   }
 
   async signOut(): Promise<void> {
-    await (this.reading ??= this.reread());
-    const { grant } = this.kept;
+    await this.kept.ready();
+    const { grant } = this.kept.value;
     this.lacking = undefined;
-    await this.keep({ ...this.kept, grant: undefined });
+    await this.kept.forgetGrant();
     this.lack('You signed out.');
     if (grant) await this.revoke(grant);
-  }
-
-  /** Reads the store, because another window may have changed it. */
-  async reread(): Promise<void> {
-    const { secrets, key, clock } = this.deps;
-    if (this.storeFails) return;
-    const read = async (): Promise<void> => {
-      await this.writing;
-      const { writes } = this;
-      const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
-      // A value written since is newer.
-      if (this.writes === writes) this.take(parseKept(text));
-    };
-    await timelyAnswer(clock, read()).catch(() => undefined);
   }
 
   dispose(): void {
     this.ending.abort();
     this.agents.destroy();
-    for (const secret of this.secrets) secret.dispose();
-  }
-
-  private get current(): string | undefined {
-    return this.kept.grant?.tokens.access_token;
+    this.kept.dispose();
   }
 
   private hasOther(used: string | undefined): boolean {
-    return this.current !== undefined && this.current !== used;
+    return this.kept.token !== undefined && this.kept.token !== used;
   }
 
   private lacks({ error, scope }: Challenge, used: string | undefined, again: boolean): Verdict {
     if (used === undefined || error !== 'insufficient_scope') return { kind: 'other' };
     if (!again && this.hasOther(used)) return { kind: 'renewed' };
-    if (this.kept.grant) {
+    if (this.kept.value.grant) {
       this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
       this.becomeSignedIn();
     }
@@ -289,17 +259,21 @@ export class OAuthAccess implements HttpAccess {
     if (!this.lacking) return this.challenge.scope;
     const all = scopes?.join(' ');
     return joinedScopes(
-      this.kept.grant?.scope ?? this.challenge.scope ?? all,
+      this.kept.value.grant?.scope ?? this.challenge.scope ?? all,
       this.lacking.scope ?? all,
     );
   }
 
   private async need(why: string, fix?: string): Promise<Verdict> {
-    if (this.kept.grant) await this.keep({ ...this.kept, grant: undefined });
+    if (this.kept.value.grant) await this.kept.forgetGrant();
     const known =
       fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
     this.lack(why, known);
-    return { kind: 'signIn', why, ...(known !== undefined && { fix: known }) };
+    return {
+      kind: 'signIn',
+      why,
+      ...(known !== undefined && { fix: known }),
+    };
   }
 
   /** Afterwards there is another token than `used`, unless only a person can get one. */
@@ -308,32 +282,36 @@ export class OAuthAccess implements HttpAccess {
     const renewing = this.renew(used).finally(() => {
       if (this.renewing === renewing) this.renewing = undefined;
     });
-    return (this.renewing = renewing);
+    this.renewing = renewing;
+    return renewing;
   }
 
   private async renew(used: string | undefined): Promise<void> {
-    await this.reread();
+    await this.kept.reread();
     if (this.hasOther(used)) return;
-    const { grant } = this.kept;
+    const { grant } = this.kept.value;
     const renewal = await this.limited((signal) => this.renewal(grant, signal));
     if (!renewal) return;
-    await this.reread();
-    const isSame = this.current === grant?.tokens.access_token;
-    const { registration } = this.kept;
+    await this.kept.reread();
+    const isSame = this.kept.token === grant?.tokens.access_token;
+    const { registration } = this.kept.value;
     const { host } = new URL(this.launch.url.value);
     if (renewal.kind === 'renewed') {
       this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
-      if (isSame) await this.keep({ registration, grant: renewal.grant });
+      if (isSame) await this.kept.keep({ registration, grant: renewal.grant });
       // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in
       // end without help.
-      else if (!this.kept.grant) await this.revoke(renewal.grant);
+      else if (!this.kept.value.grant) await this.revoke(renewal.grant);
       return;
     }
     this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
     if (!isSame) return;
     const isUnknown =
       renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
-    await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
+    await this.kept.keep({
+      registration: isUnknown ? undefined : registration,
+      grant: undefined,
+    });
   }
 
   private async renewal(
@@ -410,38 +388,9 @@ export class OAuthAccess implements HttpAccess {
     return oauthFetch(this.agents, `mcp-toolsets/${this.deps.clientVersion}`, signal);
   }
 
-  private async keep(kept: Kept): Promise<void> {
-    this.take(kept);
-    this.writes += 1;
-    this.writing = this.writing.then(() => this.write(kept));
-    await this.writing;
-  }
-
-  private async write(kept: Kept): Promise<void> {
-    const { secrets, key, log } = this.deps;
-    try {
-      if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
-      else await secrets.delete(key);
-      this.storeFails = false;
-    } catch (error) {
-      this.storeFails = true;
-      log.write(
-        'warn',
-        `[oauth] the sign-in could not be stored, so it ends with this window: ${asText(error)}`,
-      );
-    }
-  }
-
-  private take(kept: Kept): void {
-    const secrets = this.deps.keepSecret(secretsOfKept(kept));
-    this.secrets.push(secrets);
-    // A server may still quote the token from before the renewal.
-    if (this.secrets.length > 3) this.secrets.shift()?.dispose();
-    const before = this.current;
-    this.kept = kept;
-    if (before === this.current) return;
+  private followToken(): void {
     this.renewing = undefined;
-    const { grant } = kept;
+    const { grant } = this.kept.value;
     if (!grant) return this.lack(ended);
     const missing = this.lacking?.scope;
     if (missing !== undefined && coversScopes(grant.scope, missing)) this.lacking = undefined;
@@ -454,7 +403,12 @@ export class OAuthAccess implements HttpAccess {
 
   private lack(why: string, fix?: string): void {
     const since = this.status.kind === 'needed' ? this.status.since : this.deps.clock.now();
-    this.become({ kind: 'needed', why, since, fix });
+    this.become({
+      kind: 'needed',
+      why,
+      since,
+      fix,
+    });
   }
 
   private become(status: SignInStatus): void {

@@ -22,7 +22,11 @@ export type Renewal =
   /**
    * A person must sign in again. With `clientUnknown`, this client must also be registered again.
    */
-  | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
+  | {
+      readonly kind: 'refused';
+      readonly why: string;
+      readonly clientUnknown: boolean;
+    };
 
 /** Rejects if the authorization server could not be reached, or failed. */
 export async function renewed(
@@ -52,7 +56,11 @@ export async function renewed(
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable')
       throw error;
     const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
-    return { kind: 'refused', why: `${code} ${(error as Error).message}`, clientUnknown };
+    return {
+      kind: 'refused',
+      why: `${code} ${(error as Error).message}`,
+      clientUnknown,
+    };
   }
 }
 
@@ -97,7 +105,11 @@ export async function revoke(
       body.set('client_id', id);
       if (secret !== undefined) body.set('client_secret', secret);
     }
-    const reply = await fetchFn(endpoint, { method: 'POST', headers, body });
+    const reply = await fetchFn(endpoint, {
+      method: 'POST',
+      headers,
+      body,
+    });
     if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
   }
 }
@@ -120,7 +132,11 @@ export async function programGrant(
   const scope = own.length > 0 ? own.join(' ') : (asked ?? scopes?.join(' '));
   const { ClientCredentialsProvider, PrivateKeyJwtProvider } =
     await import('@modelcontextprotocol/sdk/client/auth-extensions.js');
-  const client = { clientId, expectedIssuer: issuer, ...(scope !== undefined && { scope }) };
+  const client = {
+    clientId,
+    expectedIssuer: issuer,
+    ...(scope !== undefined && { scope }),
+  };
   // With a key, the client proves itself by a signed statement instead of a secret (RFC 7523).
   const provider = key
     ? new PrivateKeyJwtProvider({
@@ -131,7 +147,15 @@ export async function programGrant(
     : new ClientCredentialsProvider({ ...client, clientSecret: clientSecret?.value ?? '' });
   try {
     const tokens = await fetchToken(provider, issuer, { fetchFn, ...targetOf(authority) });
-    return granted({ authority, client: undefined, scope }, tokens, clock.now());
+    return granted(
+      {
+        authority,
+        client: undefined,
+        scope,
+      },
+      tokens,
+      clock.now(),
+    );
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;

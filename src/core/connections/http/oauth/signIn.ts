@@ -138,7 +138,15 @@ async function attempt(
     const tokens = await exchangeAuthorization(issuer, terms);
     return {
       registration,
-      grant: granted({ authority, client: registration.client, scope }, tokens, clock.now()),
+      grant: granted(
+        {
+          authority,
+          client: registration.client,
+          scope,
+        },
+        tokens,
+        clock.now(),
+      ),
     };
   } catch (error) {
     const refusal = errorCode(error);
@@ -181,7 +189,12 @@ async function clientFor(
       client_id: clientId,
       ...(clientSecret && { client_secret: clientSecret.value }),
     };
-    return { issuer, client, redirect: undefined, scope: undefined };
+    return {
+      issuer,
+      client,
+      redirect: undefined,
+      scope: undefined,
+    };
   }
   const fits = earlier?.issuer === issuer && earlier.redirect?.url === redirectUrl;
   if (fits && coversScopes(earlier.scope, scope)) return earlier;
@@ -212,7 +225,12 @@ async function clientFor(
       `${issuer} did not register this client: ${code} ${(error as Error).message}`.trim(),
     );
   });
-  const registration = { issuer, client, redirect: { url: redirectUrl, port }, scope };
+  const registration = {
+    issuer,
+    client,
+    redirect: { url: redirectUrl, port },
+    scope,
+  };
   await onRegistered(registration);
   return registration;
 }

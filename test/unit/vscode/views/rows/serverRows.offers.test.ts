@@ -7,6 +7,8 @@ import {
 } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { status } from '../statuses.js';
 
+const parent = { id: 's', server: 's' };
+
 describe('sidebar: prompts and resources (E3)', () => {
   it('prompts and resources show names, arguments and addresses', () => {
     const prompts = [
@@ -16,7 +18,7 @@ describe('sidebar: prompts and resources (E3)', () => {
         prompt: { name: 'greet', arguments: [{ name: 'who', required: true }, { name: 'how' }] },
       },
     ];
-    const [row] = promptNodes('s', status('s', { prompts }));
+    const [row] = promptNodes(parent, status('s', { prompts }));
     assert.deepEqual([row?.label, row?.description, row?.name], ['my_greet', 'greet', 'my_greet']);
     assert.match(read(row?.tooltip ?? ''), /Takes who, \[how\]/);
   });
@@ -38,7 +40,7 @@ describe('sidebar: prompts and resources (E3)', () => {
       held: false,
     } as const;
     const marked = status('s', { prompts, changedOffers: [change, told] });
-    const [row] = promptNodes('s', marked);
+    const [row] = promptNodes(parent, marked);
     assert.deepEqual(
       [row?.description, row?.spoken, row?.context, row?.changed],
       [
@@ -50,7 +52,7 @@ describe('sidebar: prompts and resources (E3)', () => {
     );
     const rows = (held: boolean): unknown[] =>
       changedNodes(
-        's',
+        parent,
         status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) }),
       ).map(({ label, description, context, name }) => [label, description, context, name]);
     assert.deepEqual(rows(false), [
@@ -76,14 +78,14 @@ describe('sidebar: prompts and resources (E3)', () => {
       changedOffers: ['note://a', 'note://{x}'].map((uri) => change(uri, false)),
     });
     assert.deepEqual(
-      resourceNodes('s', marked).map(({ description, context }) => [description, context]),
+      resourceNodes(parent, marked).map(({ description, context }) => [description, context]),
       [
         ['note://a · name and media type changed', 'resource changed'],
         ['note://{x} · name and media type changed', 'resource changed'],
       ],
     );
-    assert.deepEqual(changedNodes('s', marked), []);
-    const [row] = changedNodes('s', status('s', { changedOffers: [change('note://b', true)] }));
+    assert.deepEqual(changedNodes(parent, marked), []);
+    const [row] = changedNodes(parent, status('s', { changedOffers: [change('note://b', true)] }));
     assert.deepEqual(
       [row?.label, row?.description, row?.spoken, row?.context],
       [
@@ -103,7 +105,7 @@ describe('sidebar: prompts and resources (E3)', () => {
       filter: { whitelist: [], blacklist: [] },
       apps: [],
     };
-    const rows = resourceNodes('s', status('s', { resources }));
+    const rows = resourceNodes(parent, status('s', { resources }));
     assert.equal(new Set(rows.map(({ id }) => id)).size, 3);
     assert.deepEqual(rows.at(-1)?.label, 'Notes');
   });

@@ -1,0 +1,201 @@
+/**
+ * Opens the engine for one command from the config files of a folder, and ends it with everything
+ * that it started.
+ */
+import type { OfferLedger } from '../core/approval/offerLedger.js';
+import { homedir } from '../core/base/home.js';
+import { systemClock } from '../core/base/clock.js';
+import { DisposableStore } from '../core/base/disposables.js';
+import type { Log } from '../core/base/log.js';
+import { asText } from '../core/base/text.js';
+import type { Host } from '../core/calling/hostContract.js';
+import type { SourceText } from '../core/config/model.js';
+import { ConfigState } from '../core/config/read/merge.js';
+import type { SecretStore } from '../core/connections/http/oauth/contract.js';
+import { ConfigFiles } from '../core/engine/configFiles.js';
+import { openEngine, type Engine } from '../core/engine/openEngine.js';
+import { watchFolderOf } from '../core/files/folderWatch.js';
+import {
+  noClient,
+  type ExpectedClient,
+  type Fields,
+  type ServerClient,
+} from '../core/protocol/client.js';
+import { RememberedConversations } from '../core/remembered/conversations.js';
+import { version } from '../../package.json';
+import { configDeps, readConfigFiles } from './configFile.js';
+import { FolderApprovals, type Consent } from './folderApprovals.js';
+import { formAnswers } from './formAnswers.js';
+import { proxyAgents } from './proxies.js';
+import { secretOf } from './keyring.js';
+import { Interruption } from './interruption.js';
+import { keptOffers } from './keptOffers.js';
+import { complain, newLines, reasonOf, report } from './output.js';
+import { askOnTerminal } from './terminalQuestion.js';
+import type { PersonsPermissions } from './toolPermissions.js';
+
+export interface Run extends Consent {
+  readonly folder: string;
+  readonly json: boolean;
+  readonly debug: boolean;
+  /** The answers to forms of the called tool. Without them, the client declares no forms. */
+  readonly answers?: Fields | undefined;
+  readonly permissions: PersonsPermissions;
+  readonly guardianScript: string;
+  readonly script: string;
+  /** True if every server of the config files may start, now and later. */
+  readonly approvesEdits?: boolean;
+  readonly only?: string | undefined;
+  readonly expects?: () => ExpectedClient;
+  readonly offerReview?: OfferLedger;
+}
+
+export interface RunningEngine {
+  readonly engine: Engine;
+  readonly host: Host;
+  /** Resolves when every server has started or failed. */
+  readonly started: Promise<void>;
+  /** Aborted when the process is to end. */
+  readonly signal: AbortSignal;
+  readonly client: ServerClient | undefined;
+  /** Ends after the engine. */
+  readonly store: DisposableStore;
+  /** Lets changes of the config files and of the person's permissions count from now on. */
+  follow(): void;
+}
+
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+/**
+ * The command line stores no token of a sign-in. Tokens for machines stay in memory for one run.
+ */
+const memoryOnlySecrets: SecretStore = {
+  get: nothing,
+  store: nothing,
+  delete: nothing,
+  onDidChange: () => ({ dispose: () => {} }),
+};
+
+export function withServers(
+  run: Run,
+  use: (running: RunningEngine) => number | Promise<number>,
+): Promise<number> {
+  return withEngine(run, async (running) => {
+    await running.started;
+    return running.signal.aborted ? 1 : await use(running);
+  });
+}
+
+export async function withEngine(
+  run: Run,
+  use: (running: RunningEngine) => Promise<number>,
+): Promise<number> {
+  // Every command finds the same names as `serve` and `connect` (N5b).
+  const offerReview = run.offerReview ?? (await keptOffers(false, 'read'));
+  const { sources, problems } = readConfigFiles(run.folder);
+  if (problems.length > 0) return report(run.json, problems);
+  const interruption = new Interruption();
+  const { signal } = interruption;
+  const approvals = await FolderApprovals.open(run.folder, run.approvesEdits !== true);
+  const store = new DisposableStore('command');
+  let engine: Engine | undefined;
+  try {
+    const { servers } = new ConfigState().apply(sources, configDeps).model;
+    const wanted = servers.filter(({ id }) => (run.only ?? id) === id);
+    await approvals.askAtStart(approvals.waitingOf(wanted), run, signal);
+    if (signal.aborted) return await interruption.exitCode;
+    // No form arrives before the engine exists.
+    const client =
+      run.answers && formAnswers(run.answers, (text) => complain(engine?.redact(text) ?? text));
+    engine = engineFor(run, { approvals, offerReview, client });
+    const { host } = engine;
+    const waiting = newLines(complain);
+    host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot, run.asks !== false)));
+    const started = host.setSources(sources);
+    const running = { engine, host, started, signal, client, store };
+    const follow = (): void => followInputs(run, running, sources);
+    return await Promise.race([use({ ...running, follow }), interruption.exitCode]);
+  } finally {
+    await engine?.dispose();
+    store.dispose();
+    approvals.dispose();
+    interruption.dispose();
+  }
+}
+
+interface Guards {
+  readonly approvals: FolderApprovals;
+  readonly offerReview: OfferLedger;
+  readonly client: ServerClient | undefined;
+}
+
+function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine {
+  const { folder, only, guardianScript } = run;
+  const { env } = process;
+  const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
+  const serverLog = (server: string): Log => ({
+    write: (level, message) => log.write(level, `${server}: ${message}`),
+  });
+  return openEngine({
+    surroundings: {
+      clock: systemClock,
+      log,
+      serverLog,
+      env,
+      version,
+      guardianScript,
+      makeAgents: proxyAgents,
+    },
+    settings: {
+      filteredTools: () => 'information',
+      trace: () => run.debug,
+      only,
+    },
+    consent: {
+      approvals: approvals.ledger,
+      toolPermissions: {
+        settings: () => run.permissions.rules,
+        ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+      },
+      offerReview,
+    },
+    stores: {
+      secret: secretOf,
+      secrets: memoryOnlySecrets,
+      conversations: new RememberedConversations({
+        stored: undefined,
+        store: () => {},
+        isConversation: () => true,
+      }),
+    },
+    expectedClient:
+      run.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
+    folder,
+    home: homedir(),
+    onFailure: {
+      config: complainOfConfig,
+      record: (error) => complain(`The record of calls could not be written: ${reasonOf(error)}.`),
+    },
+  });
+}
+
+export function complainOfConfig(error: unknown): void {
+  complain(`The config files were not applied: ${asText(error)}`);
+}
+
+function followInputs(
+  { permissions }: Run,
+  { engine, host, store }: Omit<RunningEngine, 'follow'>,
+  sources: readonly SourceText[],
+): void {
+  const files = new ConfigFiles({
+    clock: systemClock,
+    pollMs: 500,
+    debounceMs: 50,
+    wanted: () => sources,
+    signs: ({ file }, nudge) => watchFolderOf(file, nudge),
+  });
+  store.add(files);
+  engine.follow(files);
+  files.follow();
+  permissions.follow(host, store);
+}

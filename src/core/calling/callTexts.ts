@@ -1,0 +1,134 @@
+import type { PoolFailure } from '../instances/pool.js';
+import { errorCodes } from '../protocol/errors.js';
+import { serves } from '../reconcile/shortfall.js';
+import type { StatusSnapshot } from '../reconcile/status.js';
+import type {
+  Destination,
+  OtherRequest,
+  ToolOutcome,
+  ToolsetCall,
+  Unanswered,
+} from '../protocol/request.js';
+import { everyToolset } from '../gateway/routes.js';
+import { whyNothing } from '../catalogue/admin.js';
+
+export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
+
+/**
+ * Makes the outcome of a call without an answer. The text is a result, because models see nothing
+ * else of it.
+ */
+export function errorResult(text: string, kind: Unanswered['kind'], reason: string): ToolOutcome {
+  const unanswered = { kind, reason };
+  return {
+    kind: 'result',
+    unanswered,
+    result: { isError: true, content: [{ type: 'text', text }] },
+  };
+}
+
+/** A client may have tools from an earlier window of a server that no longer serves. */
+export function unknownTool(
+  { toolset, tool }: ToolsetCall,
+  { servers }: StatusSnapshot,
+): ToolOutcome {
+  const server = servers.find(({ id }) => id === toolset);
+  if (server && !serves(server))
+    return errorResult(
+      `Error: "${tool}" was not called. ${whyNothing(server)}`,
+      'not sent',
+      whyNothing(server),
+    );
+  const message =
+    toolset === everyToolset
+      ? `No toolset has a tool "${tool}".`
+      : `The toolset "${toolset}" has no tool "${tool}".`;
+  return {
+    kind: 'error',
+    code: errorCodes.invalidParams,
+    message,
+  };
+}
+
+export const notMade = {
+  refused: (tool: string) =>
+    errorResult(
+      `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`,
+      'refused',
+      'The person did not allow it.',
+    ),
+  renamed: (tool: string) =>
+    errorResult(
+      `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`,
+      'not sent',
+      'The name belongs to another tool now.',
+    ),
+  /** The file does not allow the arguments (O3). `why` is a sentence. */
+  override: (tool: string, why: string) =>
+    errorResult(
+      `Error: "${tool}" was not called. ${why}`,
+      'refused',
+      'The override in the config file does not allow its arguments.',
+    ),
+  overrideChanged: (tool: string) =>
+    errorResult(
+      `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`,
+      'not sent',
+      'The override has changed.',
+    ),
+};
+
+/** @param tool its published name @param isServed true if the server takes calls now */
+export function failedCall(
+  server: string,
+  tool: string,
+  failure: PoolFailure,
+  isServed: boolean,
+): readonly [text: string, kind: Unanswered['kind'], reason: string] {
+  if (failure.kind === 'notHeld')
+    return [notHeldText(server), 'not sent', 'The conversation no longer has an instance.'];
+  if (failure.kind === 'startFailed') {
+    const { code, message, fix } = failure.failure;
+    const text = `Error: "${tool}" was not called: the server "${server}" ${message} ${fix}`;
+    return [text, 'not sent', `The server did not start: ${code}.`];
+  }
+  if (failure.kind === 'notSent') {
+    const text = `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
+    return [text, 'not sent', 'The server did not take the call.'];
+  }
+  if (failure.kind === 'timedOut') {
+    const { limit, ms } = failure;
+    const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
+    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.`;
+    return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
+  }
+  const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';
+  const text = `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
+  return [text, 'lost', 'The connection ended before the answer.'];
+}
+
+/** Makes the text for requests other than calls. A client may always repeat these. */
+export function requestText(
+  { toolset, method }: Destination & OtherRequest,
+  failure: PoolFailure,
+): string {
+  if (failure.kind === 'startFailed')
+    return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
+  if (failure.kind === 'notHeld') return notHeldText(toolset);
+  const why =
+    failure.kind === 'timedOut' ? ` within ${seconds(failure.ms)}` : `: ${clause(failure.cause)}`;
+  return `${method} was not answered by "${toolset}"${why}.`;
+}
+
+function notHeldText(server: string): string {
+  return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
+}
+
+/** Some causes are sentences. */
+function clause(cause: string): string {
+  return cause.replace(/\.$/, '');
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}
