@@ -251,8 +251,8 @@ export class Bridge {
     const { method, params = {} } = notification;
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
     const meta = metaOf(params);
-    const changed = topics.filter((topic) => method === `notifications/${topic}/list_changed`);
-    if (changed.length > 0 && meta[metaKeys.mayBeSame] === true) {
+    if (meta[metaKeys.mayBeSame] === true) {
+      const changed = topics.filter((topic) => method === `notifications/${topic}/list_changed`);
       void this.tellChanges(undefined, changed);
       return;
     }

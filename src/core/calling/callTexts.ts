@@ -5,12 +5,27 @@ import type { StatusSnapshot } from '../reconcile/status.js';
 import type {
   Destination,
   OtherRequest,
+  OtherOutcome,
   ToolOutcome,
   ToolsetCall,
   Unanswered,
 } from '../protocol/request.js';
 import { everyToolset } from '../gateway/routes.js';
 import { whyNothing } from '../catalogue/admin.js';
+
+/** The outcome of a request that a client sees as a JSON-RPC error. */
+export function refused(
+  code: number,
+  message: string,
+  data?: unknown,
+): Extract<OtherOutcome, { kind: 'error' }> {
+  return {
+    kind: 'error',
+    code,
+    message,
+    ...(data !== undefined && { data }),
+  };
+}
 
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
@@ -43,11 +58,7 @@ export function unknownTool(
     toolset === everyToolset
       ? `No toolset has a tool "${tool}".`
       : `The toolset "${toolset}" has no tool "${tool}".`;
-  return {
-    kind: 'error',
-    code: errorCodes.invalidParams,
-    message,
-  };
+  return refused(errorCodes.invalidParams, message);
 }
 
 export const notMade = {

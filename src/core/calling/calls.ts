@@ -37,6 +37,7 @@ import {
   errorResult,
   failedCall,
   notMade,
+  refused,
   requestText,
   stopped,
   unknownTool,
@@ -79,9 +80,10 @@ export class ToolsetCalls {
     const found = finding instanceof Promise ? await finding : finding;
     if ('refusal' in found) return found.refusal;
     const asking = this.permit(call, found);
-    const permitted = asking instanceof Promise ? await asking : asking;
+    const hasWaited = asking instanceof Promise;
+    const permitted = hasWaited ? await asking : asking;
     if ('refusal' in permitted) return permitted.refusal;
-    const checked = this.checkAgain(call, permitted);
+    const checked = checkAgain(call, permitted, hasWaited ? this.present(call) : permitted);
     if ('refusal' in checked) return checked.refusal;
     const outcome = await this.send(call, checked);
     const { published } = checked.tool;
@@ -91,10 +93,10 @@ export class ToolsetCalls {
 
   private find(call: ToolsetCall): Step | Promise<Step> {
     const tool = this.deps.publication.tool(call);
-    if (!tool) return this.present(call);
+    if (!tool) return this.unknown(call);
     call.recording?.onFound(tool);
     const unit = this.startable(call, tool);
-    return unit ? this.findAfterStart(call, tool, unit) : this.present(call);
+    return unit ? this.findAfterStart(call, tool, unit) : withOverride(call, tool);
   }
 
   private async findAfterStart(
@@ -127,26 +129,14 @@ export class ToolsetCalls {
     return found;
   }
 
-  private checkAgain(call: ToolsetCall, before: Found): Step {
-    const now = this.present(call);
-    if ('refusal' in now) return now;
-    const { original, published } = now.tool;
-    const allowed = call.consented ?? before.tool.original;
-    if (original !== allowed) return { refusal: notMade.renamed(published) };
-    const shown = call.seen ?? before.sends;
-    const isShown = shown === now.sends || canonicalJson(shown) === canonicalJson(now.sends);
-    return isShown ? now : { refusal: notMade.overrideChanged(published) };
-  }
-
   /** Returns the tool that has the name now. */
   private present(call: ToolsetCall): Step {
     const tool = this.deps.publication.tool(call);
-    if (!tool) return { refusal: unknownTool(call, this.deps.snapshot()) };
-    const { override } = tool;
-    if (!override) return { tool, sends: call.arguments };
-    const sent = completed(override, call.arguments);
-    if (sent.kind === 'refused') return { refusal: notMade.override(tool.published, sent.message) };
-    return { tool, sends: sent.arguments };
+    return tool ? withOverride(call, tool) : this.unknown(call);
+  }
+
+  private unknown(call: ToolsetCall): Step {
+    return { refusal: unknownTool(call, this.deps.snapshot()) };
   }
 
   /** Returns the server of a tool if it does not serve now. */
@@ -183,12 +173,7 @@ export class ToolsetCalls {
   private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset, method, conversation, signal, params } = request;
     const unit = this.deps.unitOf(toolset);
-    if (!unit)
-      return {
-        kind: 'error',
-        code: errorCodes.invalidParams,
-        message: `There is no toolset "${toolset}".`,
-      };
+    if (!unit) return refused(errorCodes.invalidParams, `There is no toolset "${toolset}".`);
     const ofTask = isAboutTask(method)
       ? unit.servingOfTask(asText(params['taskId']), conversation)
       : undefined;
@@ -199,11 +184,7 @@ export class ToolsetCalls {
     if (isServed && method === 'resources/read' && typeof uri === 'string')
       ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return repaired(outcome);
-    return {
-      kind: 'error',
-      code: errorCodes.server,
-      message: this.warned(requestText(request, outcome)),
-    };
+    return refused(errorCodes.server, this.warned(requestText(request, outcome)));
   }
 
   private failed(call: ToolsetCall, published: string, failure: PoolFailure): ToolOutcome {
@@ -212,13 +193,7 @@ export class ToolsetCalls {
     const [text, kind, reason] = failedCall(toolset, published, failure, isServed);
     const message = this.warned(text);
     // An app handles failed calls with its own words, and would show a result as a result.
-    return call.fromApp
-      ? {
-          kind: 'error',
-          code: errorCodes.server,
-          message,
-        }
-      : errorResult(message, kind, reason);
+    return call.fromApp ? refused(errorCodes.server, message) : errorResult(message, kind, reason);
   }
 
   private warned(text: string): string {
@@ -227,6 +202,25 @@ export class ToolsetCalls {
     log.write('warn', redacted);
     return redacted;
   }
+}
+
+/** @param now the tool that has the name now; `before` itself if nothing waited since */
+function checkAgain(call: ToolsetCall, before: Found, now: Step): Step {
+  if ('refusal' in now) return now;
+  const { original, published } = now.tool;
+  const allowed = call.consented ?? before.tool.original;
+  if (original !== allowed) return { refusal: notMade.renamed(published) };
+  const shown = call.seen ?? before.sends;
+  const isShown = shown === now.sends || canonicalJson(shown) === canonicalJson(now.sends);
+  return isShown ? now : { refusal: notMade.overrideChanged(published) };
+}
+
+function withOverride(call: ToolsetCall, tool: ServedTool): Step {
+  const { override } = tool;
+  if (!override) return { tool, sends: call.arguments };
+  const sent = completed(override, call.arguments);
+  if (sent.kind === 'refused') return { refusal: notMade.override(tool.published, sent.message) };
+  return { tool, sends: sent.arguments };
 }
 
 /** Most calls have no override, and a copy costs all who read it (P3). */

@@ -15,6 +15,7 @@ import { leaseNote, releaseByName } from '../catalogue/leaseNotes.js';
 import { policies } from '../protocol/clientPolicy.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
+import type { ArtifactOrigin } from '../results/artifacts.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/forEditor.js';
 import { toolsetIn, type ServedTool, type Toolset } from '../tools/catalogue.js';
@@ -34,7 +35,6 @@ export interface Speaker extends Omit<Member, 'grants' | 'place'> {
 }
 
 interface Grants {
-  readonly snapshot: StatusSnapshot;
   readonly toolsets: readonly Toolset[];
   readonly tools: ConversationTool[];
   readonly deferred: ReturnType<typeof grantedOf>['deferred'];
@@ -52,8 +52,8 @@ export class ConversationTools {
 
   /** Returns the present offer. A conversation without a speaker has every tool. */
   offer(conversation: string, speaker: Speaker | undefined): ModelSetup {
-    const { snapshot, toolsets, tools, deferred, release } = this.grantedTo(speaker);
-    const held = heldBy(conversation, snapshot);
+    const { toolsets, tools, deferred, release } = this.grantedTo(speaker);
+    const held = heldBy(conversation, this.host.snapshot);
     const facts = { member: speaker, toolsets, deferred, held, release };
     return { tools, instructions: instructionsOf(facts) };
   }
@@ -116,12 +116,12 @@ export class ConversationTools {
     const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
     const tools = toolsets.flatMap((toolset) => toolsOf(toolset, this.host));
     const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
-    return { snapshot, toolsets, tools, deferred: granted.deferred, release };
+    return { toolsets, tools, deferred: granted.deferred, release };
   }
 
   private async readable(
     outcome: ToolOutcome,
-    origin: { readonly server: string; readonly tool: string; readonly conversation: string },
+    origin: ArtifactOrigin,
     speaker: Speaker | undefined,
     opens: boolean,
   ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {

@@ -19,10 +19,18 @@ import { isObject } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { asText, clipped } from '../base/text.js';
 import { fileErrors, whyNothing } from '../catalogue/admin.js';
+import { refused } from './callTexts.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from '../catalogue/leaseNotes.js';
-import { holderOfTool, holdersOf, namedIn, releaseAdvice } from '../catalogue/servedToolsets.js';
-import { servedAlone, servedEmpty, servedTogether } from '../catalogue/servedToolsets.js';
+import {
+  holderOfTool,
+  holdersOf,
+  namedIn,
+  releaseAdvice,
+  servedAlone,
+  servedEmpty,
+  servedTogether,
+} from '../catalogue/servedToolsets.js';
 
 const noTask = refused(errorCodes.invalidParams, 'There is no such task here.');
 
@@ -218,15 +226,6 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
 function said(toolset: string): string {
   return toolset === everyToolset ? 'No toolset has any' : `The toolset "${toolset}" has no`;
-}
-
-function refused(code: number, message: string, data?: unknown): OtherOutcome {
-  return {
-    kind: 'error',
-    code,
-    message,
-    ...(data !== undefined && { data }),
-  };
 }
 
 function withName(params: Fields, name: string | undefined): Fields {

@@ -238,8 +238,9 @@ export class ConfiguredServers implements Servers, AdminDeps {
   }
 
   private applyToUnits(): void {
+    const wanted = new Set(this.servers.map(({ id }) => id));
     for (const [id, unit] of this.units) {
-      if (this.serverOf(id)) continue;
+      if (wanted.has(id)) continue;
       this.units.delete(id);
       unit.apply(undefined);
       this.leaving.add(unit);

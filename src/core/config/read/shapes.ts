@@ -218,14 +218,14 @@ function readText(
 ): string | undefined {
   const text = reader.string(entry, fix, secretTexts.has(of) ? 'secret' : 'open');
   if (text === undefined) return undefined;
-  const length = counted(text.length);
-  if (of === 'affix' && text.length > longestAffix) {
+  const { length } = text;
+  if (of === 'affix' && length > longestAffix) {
     const expected = `a text of at most ${longestAffix} characters`;
-    return reader.wrong(entry, expected, fix, `one of ${length}`);
+    return reader.wrong(entry, expected, fix, `one of ${counted(length)}`);
   }
-  if (of === 'prose' && text.length > longestProse) {
+  if (of === 'prose' && length > longestProse) {
     const expected = `a text of at most ${counted(longestProse)} characters`;
-    return reader.wrong(entry, expected, 'Shorten it.', length);
+    return reader.wrong(entry, expected, 'Shorten it.', counted(length));
   }
   return text;
 }
