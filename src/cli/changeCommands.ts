@@ -106,8 +106,8 @@ export function importFile(
 }
 
 /**
- * Returns the command of the entries and the command line that the launcher has to know, or why
- * there is none (G6e).
+ * Returns the command of the entries and the command line that the launcher has to know, or the
+ * reason against both (G6e).
  */
 function startOf(
   agent: AgentKind,

@@ -1,5 +1,5 @@
 /**
- * Decides which servers a command may start (S1i): those that the person approved, anywhere or when
+ * Decides which servers a command may start (S1i): the servers that the person approved, anywhere or when
  * `ask` asks.
  */
 import path from 'node:path';

@@ -217,8 +217,8 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   /**
-   * Such a folder could bring its own approvals, or another user made it where the person's was
-   * (S1h).
+   * Such a folder could bring its own approvals, or another user made it at the path of the
+   * person's folder (S1h).
    */
   private isDistrusted(folder: string): boolean {
     return isBelow(this.deps.store.path, folder) || ![folder, `${folder}/.minds`].every(isPersons);

@@ -2,7 +2,7 @@
  * Keeps the first offer of each approved launch and the changes that a person has accepted (S3), in
  * the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
  * accepts exactly the `OfferChange` that they saw, whatever the server offers now. A store that was
- * not understood is no baseline: everything counts as changed, and no write replaces it.
+ * not understood gives no baseline: everything counts as changed, and writes leave it as it is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../base/boundedMap.js';

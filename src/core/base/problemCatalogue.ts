@@ -1,6 +1,6 @@
 /**
  * Every problem: what happened and what to do, which `docs/problems.md` explains. `{name}` in a
- * text stands for a field that `problemOf` fills in; `{server}` is the server with the problem.
+ * text is a field that `problemOf` fills in; `{server}` is the server with the problem.
  * Other braces hold a blank, a comma or nothing. A word behind `:` tells several texts of one code
  * apart.
  */
@@ -393,8 +393,8 @@ export const catalogue = {
 };
 
 /**
- * The texts of these are where they are noted, because `activate` loads those modules, and not this
- * one (P1).
+ * The modules that report these problems hold the texts, because `activate` loads those modules and
+ * not this one (P1).
  */
 export const codesOfWindow = [
   'file-unreadable',

@@ -1,6 +1,6 @@
 /**
  * The readings of a text in which a search looks for secrets (E4b). A colour or a control character
- * may stand in the middle of a secret, between a word and a secret, or in a known value. So a
+ * may be in the middle of a secret, between a word and a secret, or in a known value. So a
  * search reads the text as it is, without these characters, and with a blank for them. Linear.
  */
 import { hiddenCharacter } from './inert.js';

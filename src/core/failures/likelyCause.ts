@@ -1,7 +1,7 @@
 /**
  * `clues` is the only catalogue. A guess is worded as one. Programs write anything, so each
- * expression takes few steps from each place where it may begin: no part of it can match the same
- * text as the part before.
+ * expression takes few steps from each character: no part of it can match the same text as the
+ * part before it.
  */
 
 export interface LikelyCause {

@@ -11,8 +11,8 @@ export interface StartFailure extends Pick<Problem, 'code' | 'fix' | 'instead'> 
    */
   readonly message: string;
   /**
-   * The place of the cause in the server's entry, as a path for `ServerPlaces`; empty for the
-   * server's key.
+   * The place of the cause in the server's entry: a path that `ServerPlaces` finds. An empty path is
+   * the server's key.
    */
   readonly path: readonly (string | number)[];
 }

@@ -331,8 +331,8 @@ export class InstancePool {
   }
 
   /**
-   * Gives a new instance the use that its start was for. Of each use but a lease, there is one
-   * instance: the one before drains.
+   * Gives a new instance the use that its start was for. Each use but a lease has one instance, so
+   * the earlier instance drains.
    */
   private assign(instance: Instance, purpose: Purpose): void {
     if (purpose.kind === 'leased')

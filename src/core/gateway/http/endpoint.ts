@@ -89,7 +89,7 @@ export class Endpoint {
   }
 
   /**
-   * The ways of a POST. `2026-07-28` stands for the version in its header or its `_meta`, and the
+   * The ways of a POST. `2026-07-28` is the version in its header or its `_meta`, and the
    * editor's paths do not know it.
    *
    * | the body                               | way                                             |
