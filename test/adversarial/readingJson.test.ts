@@ -18,11 +18,13 @@ describe('JSON from outside, however deep (S2b)', () => {
       read(text);
       return threadTime() - before;
     };
-    const ratios = Array.from(
-      { length: 9 },
-      () => taken(parseFlattened) / taken((json) => JSON.parse(json)),
-    );
-    const median = ratios.sort((a, b) => a - b)[4] ?? NaN;
-    assert.ok(median < 1.5, `${median.toFixed(2)} × parsing`);
+    // The least time of each is the time without another program in the caches of the processor.
+    const times = Array.from({ length: 9 }, () => ({
+      ours: taken(parseFlattened),
+      bare: taken((json) => JSON.parse(json)),
+    }));
+    const least = (of: 'ours' | 'bare'): number => Math.min(...times.map((time) => time[of]));
+    const ratio = least('ours') / least('bare');
+    assert.ok(ratio < 1.5, `${ratio.toFixed(2)} × parsing`);
   });
 });

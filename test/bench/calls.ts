@@ -16,6 +16,7 @@ import {
   quantile,
   times,
 } from './harness/figures.js';
+import { endpointOf } from './harness/endpoint.js';
 import type { ClientKind, Endpoint } from './harness/httpClient.js';
 import { startPeers, type Peer, type Peers } from './harness/peers.js';
 import { Program } from './harness/program.js';
@@ -126,8 +127,8 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
       text: configText([{ id: 'subject', ...command }]),
       publishing: ['subject'],
     });
-    const kind = isModern ? 'plain' : 'editor';
-    const { url, headers } = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind });
+    const road = isModern ? 'agent' : 'editor';
+    const { url, headers } = await endpointOf(engine, 'subject', road);
     const ours = { url: isModern ? url + ownAddress : url, headers };
     const gateways: Gateway[] = [
       {
@@ -172,7 +173,7 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
       publishing: ['subject'],
     });
     const endpoints = {
-      ours: await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' }),
+      ours: await endpointOf(engine, 'subject', 'editor'),
       bare: await bare.ask<Endpoint>('start', command),
     };
     let open = 0;
@@ -295,7 +296,7 @@ async function startHost(
     publishing: ['subject'],
     ...(isRecorded && { record: join(folder, `${index}.jsonl`) }),
   });
-  const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+  const endpoint = await endpointOf(engine, 'subject', 'editor');
   await caller.ask('http', { name, endpoint, kind: 'node:http', era: 'legacy' });
   const answer = JSON.stringify(
     await caller.ask('once', { ...hello(name), calls: 1, inFlight: 1 }),

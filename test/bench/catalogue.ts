@@ -4,7 +4,7 @@
  * has listed again over HTTP.
  */
 import { largest, median, milliseconds } from './harness/figures.js';
-import type { Endpoint } from './harness/httpClient.js';
+import { endpointOf } from './harness/endpoint.js';
 import { Program } from './harness/program.js';
 import { holds, limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
@@ -63,7 +63,7 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
       publishing: ids,
     });
     for (const id of ids) {
-      const endpoint = await engine.ask<Endpoint>('endpoint', { id, kind: 'editor' });
+      const endpoint = await endpointOf(engine, id, 'editor');
       const tools = await editors.ask<number>('watch', { toolset: id, endpoint });
       if (tools !== toolsEach - 1) throw new Error(`${id} lists ${tools} tools.`);
     }
@@ -133,7 +133,7 @@ async function longList(run: Run, rows: Row[]): Promise<void> {
       text: configText([{ id: 'long', ...command }]),
       publishing: ['long'],
     });
-    const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'long', kind: 'editor' });
+    const endpoint = await endpointOf(engine, 'long', 'editor');
     await editors.ask('watch', { toolset: 'long', endpoint });
     const took = {
       gateway: [] as number[],

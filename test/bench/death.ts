@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
-import type { Endpoint } from './harness/httpClient.js';
+import { endpointOf } from './harness/endpoint.js';
 import { Program } from './harness/program.js';
 import { holds, limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
@@ -76,7 +76,7 @@ async function withAll(
   const bare = await Program.start(run, 'bareClient');
   try {
     await engine.ask('start', { product: await run.product(), text, publishing: ['subject'] });
-    const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+    const endpoint = await endpointOf(engine, 'subject', 'editor');
     await caller.ask('http', { name: 'ours', endpoint, kind: 'node:http' });
     await use({ engine, caller, bare });
   } finally {

@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
-import { HttpClient, type Endpoint, type Json } from './harness/httpClient.js';
+import { endpointOf, type EndpointRoad } from './harness/endpoint.js';
+import { HttpClient, type Json } from './harness/httpClient.js';
 import { Program } from './harness/program.js';
 import { limited, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
@@ -52,16 +53,14 @@ export async function holdups(run: Run): Promise<Findings> {
   };
 }
 
-type Kind = 'plain' | 'editor';
-
 async function clientOf(
   engine: Program,
   id: string,
-  kind: Kind = 'plain',
+  road: EndpointRoad = 'agent',
   capabilities: Json = {},
 ) {
   const client = new HttpClient(
-    await engine.ask<Endpoint>('endpoint', { id, kind }),
+    await endpointOf(engine, id, road),
     'node:http',
     'legacy',
     capabilities,
@@ -87,15 +86,15 @@ function rowOf(what: string, held: readonly number[]): Row {
 }
 
 async function answers(run: Run, engine: Program, rows: Row[]): Promise<void> {
-  for (const kind of ['plain', 'editor'] as const) {
-    const client = await clientOf(engine, 'bad', kind, { roots: {} });
+  for (const road of ['agent', 'editor'] as const) {
+    const client = await clientOf(engine, 'bad', road, { roots: {} });
     for (const urls of [false, true]) {
       const held = await heldBy(run, engine, () => client.call('images', { mib: 12, urls }));
       rows.push(
-        rowOf(`12 MiB of images${urls ? ' in the alphabet of URLs' : ''}, ${kind} client`, held),
+        rowOf(`12 MiB of images${urls ? ' in the alphabet of URLs' : ''}, ${road} client`, held),
       );
     }
-    if (kind === 'plain') {
+    if (road === 'agent') {
       const held = await heldBy(run, engine, () => client.call('burst', { count: 600 }));
       rows.push(rowOf('600 requests for roots at once', held));
     }

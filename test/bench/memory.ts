@@ -3,7 +3,7 @@
  * use after collection. RSS is read without a collection.
  */
 import { median, megabytes } from './harness/figures.js';
-import type { Endpoint } from './harness/httpClient.js';
+import { endpointOf } from './harness/endpoint.js';
 import { Program, withProgram } from './harness/program.js';
 import { limited, plain, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
@@ -132,7 +132,7 @@ async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
       text: configText([{ id: 'subject', ...everything }]),
       publishing: ['subject'],
     });
-    const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+    const endpoint = await endpointOf(engine, 'subject', 'editor');
     await caller.ask('http', { name: 'ours', endpoint, kind: 'node:http' });
     await caller.ask('http', {
       name: 'bare',

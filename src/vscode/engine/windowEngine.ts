@@ -14,7 +14,7 @@ import type { PermissionDeps } from '../../core/calling/permission.js';
 import { PersonsApprovals } from '../../core/engine/personsApprovals.js';
 import { RememberedConversations } from '../../core/remembered/conversations.js';
 import { LastClient, usualOfEditor } from '../../core/remembered/lastClient.js';
-import { OfferFiles } from '../../core/remembered/offerFiles.js';
+import type { OfferFiles } from '../../core/remembered/offerFiles.js';
 import { childEnvironment } from './childEnvironment.js';
 import { folderPaths } from './configFiles.js';
 import { isTrial } from './conversationTitles.js';
@@ -64,7 +64,7 @@ export async function openWindowEngine(
     import('./engine.js'),
     storage === undefined
       ? undefined
-      : OfferFiles.open(join(storage, 'listed'), failed('What servers listed could not be stored')),
+      : keptOffers(join(storage, 'listed'), failed('What servers listed could not be stored')),
     secrets.load(),
     approvals.ledger.load().catch(failed('Approvals could not be read')),
   ]);
@@ -119,6 +119,12 @@ export async function openWindowEngine(
     },
   });
   return Object.assign(engine, { approvals, offers });
+}
+
+/** Loads its module with the engine, and reads the files in the meantime. */
+async function keptOffers(folder: string, fail: (error: unknown) => void): Promise<OfferFiles> {
+  const { OfferFiles } = await import('../../core/remembered/offerFiles.js');
+  return OfferFiles.open(folder, fail);
 }
 
 function workspaceRoots() {

@@ -16,6 +16,7 @@ import { hadConversations } from '../../support/core/hadConversations.js';
 import { CallFile } from '../../../src/core/files/callFile.js';
 import type * as offerFilesModule from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
+import type { EndpointRoad } from '../harness/endpoint.js';
 import { now, serve } from '../harness/served.js';
 import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
@@ -196,12 +197,12 @@ serve({
     });
   },
 
-  async endpoint({ id, kind }: { id: string; kind: 'editor' | 'agent' }): Promise<GatewayEndpoint> {
+  async endpoint({ id, road }: { id: string; road: EndpointRoad }): Promise<GatewayEndpoint> {
     const { editorEndpoint } = running();
     if (!editorEndpoint.gateway)
       await nextEvent(editorEndpoint.onDidChange, () => editorEndpoint.gateway !== undefined);
     if (!editorEndpoint.gateway) throw new Error('The gateway does not listen.');
-    return editorEndpoint.gateway.endpoint(id, kind);
+    return editorEndpoint.gateway.endpoint(id, road);
   },
 
   /** Resolves when an instance waits for the next conversation. */
