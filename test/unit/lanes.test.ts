@@ -1,13 +1,14 @@
 /** The lanes of `npm test`: together they run every file and every window, each once. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { byWindow, insideSuites } from '../support/editor/suites.js';
 import {
   editorShares,
+  filesOf,
   filesOfShare,
-  integrationFiles,
   planLanes,
+  testFolders,
 } from '../support/testRun/plan.js';
 import { laneSeconds, suiteSeconds } from '../support/testRun/seconds.js';
 import { inShare, readShare } from '../support/testRun/shares.js';
@@ -18,9 +19,9 @@ const titlesOf = (only?: string[], grep?: string): string[] =>
 
 describe('the lanes of `npm test`', () => {
   it('Every test file of a folder is in exactly one of its lanes', () => {
-    for (const folder of readdirSync(path.join(root, 'test/integration'))) {
-      const files = integrationFiles(folder);
-      assert.ok(files.length > 0, folder);
+    for (const folder of testFolders()) {
+      const files = filesOf(folder);
+      assert.ok(files.length > 0, folder.title);
       for (const of of [1, 2, 3]) {
         const shares = Array.from({ length: of }, (_, index) =>
           filesOfShare(folder, { index: index + 1, of }),
@@ -32,12 +33,14 @@ describe('the lanes of `npm test`', () => {
 
   it('A lane ignores the files of the others, and only those', () => {
     for (const { lane, names } of planLanes(['core', 'cli'], undefined)) {
-      const [, folder = '', name = ''] = names;
+      const [, name, share = ''] = names;
+      const folder = testFolders().find((each) => each.names.at(-1) === name);
+      assert.ok(folder);
       const ignored = lane.args.filter((_, index) => lane.args[index - 1] === '--ignore');
-      const index = Number(name.split('-')[1]);
+      const index = Number(share.split('-')[1]);
       const mine = filesOfShare(folder, { index, of: 2 });
       assert.deepEqual(
-        integrationFiles(folder).filter((file) => !ignored.includes(file)),
+        filesOf(folder).filter((file) => !ignored.includes(file)),
         mine,
       );
       assert.ok(ignored.includes('test/integration/files/**'));

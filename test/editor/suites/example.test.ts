@@ -39,14 +39,18 @@ const tools = [
 ];
 
 describe('the example', function () {
-  // `npx` may have to fetch the servers first.
   this.timeout(120_000);
 
-  before(async () => {
-    for (let round = 1; toolIds().length < tools.length && round < 5; round++) {
+  before(async function () {
+    // `npx` may have to fetch the servers first.
+    this.timeout(15 * 60_000);
+    for (let round = 1; toolIds().length < tools.length && round < 14; round++) {
       await until(toolIds, (ids) => ids.length >= tools.length, 'all tools').catch(() => undefined);
     }
-    await untilTools(tools);
+    const problems = vscode.languages.getDiagnostics(vscode.Uri.file(configFile()));
+    await untilTools(tools).catch((error: Error) =>
+      assert.fail(`${error.message}\n${problems.map(({ message }) => message).join('\n')}`),
+    );
     await enableAgentMode();
   });
 

@@ -24,10 +24,41 @@ export interface PlannedLane {
 
 export const editorShares = 2;
 
-/** The number of lanes for a folder of the integration tests. Others have one. */
-const folderShares: Readonly<Record<string, number>> = { core: 2, cli: 2, connections: 2 };
+/** Test files of one mocha script, divided among lanes. */
+export interface TestFolder {
+  /** "integration core" */
+  readonly title: string;
+  readonly path: string;
+  readonly script: string;
+  /** `--only` knows the last one with a number too, for a share. */
+  readonly names: readonly string[];
+}
 
-const integration = join(repoRoot, 'test/integration');
+/** The number of lanes for a folder of tests. Others have one. */
+const folderShares: Readonly<Record<string, number>> = {
+  core: 2,
+  cli: 2,
+  connections: 2,
+  adversarial: 2,
+};
+
+const integration = 'test/integration';
+
+export function testFolders(): TestFolder[] {
+  const adversarial = {
+    title: 'adversarial',
+    path: 'test/adversarial',
+    script: 'test:adversarial',
+    names: ['adversarial'],
+  };
+  const others = readdirSync(join(repoRoot, integration)).map((name) => ({
+    title: `integration ${name}`,
+    path: `${integration}/${name}`,
+    script: 'test:integration',
+    names: ['integration', name],
+  }));
+  return [adversarial, ...others];
+}
 
 /**
  * The lanes, longest first, so that all end at about the same time. Only the first one writes to
@@ -41,10 +72,11 @@ export function planLanes(
   const all = [
     ...sharesOf(editorShares).map((share) => editorSuites('inside', share, grep)),
     editorSuites('outside', wholeShare, grep),
-    ...integrationFolders().flatMap((folder) =>
-      sharesOf(folderShares[folder] ?? 1).map((share) => integrationTests(folder, share, grep)),
+    ...testFolders().flatMap((folder) =>
+      sharesOf(folderShares[lastName(folder)] ?? 1).map((share) =>
+        testsOfShare(folder, share, grep),
+      ),
     ),
-    mochaLane('adversarial', 'test:adversarial', [], grep),
     ...(grep === undefined ? [bench()] : []),
     mochaLane('unit', 'test:unit', [], grep),
   ];
@@ -92,36 +124,34 @@ function editorSuites(place: Place, share: Share, grep: string | undefined): Pla
   };
 }
 
-function integrationFolders(): string[] {
-  return readdirSync(integration);
-}
+const lastName = ({ names }: TestFolder): string => names.at(-1) ?? '';
 
 /** The test files of a folder, from the root of the repository. */
-export function integrationFiles(folder: string): string[] {
-  return readdirSync(join(integration, folder))
+export function filesOf({ path }: TestFolder): string[] {
+  return readdirSync(join(repoRoot, path))
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
-    .map((name) => `test/integration/${folder}/${name}`);
+    .map((name) => `${path}/${name}`);
 }
 
 /**
  * The test files of a share of a folder. A file takes about as long as its text is, because each
  * test waits for a few processes.
  */
-export function filesOfShare(folder: string, share: Share): string[] {
-  return inShare(integrationFiles(folder), (file) => statSync(join(repoRoot, file)).size, share);
+export function filesOfShare(folder: TestFolder, share: Share): string[] {
+  return inShare(filesOf(folder), (file) => statSync(join(repoRoot, file)).size, share);
 }
 
-function integrationTests(folder: string, share: Share, grep: string | undefined): PlannedLane {
-  const others = integrationFolders().filter((name) => name !== folder);
+function testsOfShare(folder: TestFolder, share: Share, grep: string | undefined): PlannedLane {
+  const { title, path, script, names } = folder;
+  const others = testFolders().filter((other) => other.script === script && other.path !== path);
   const mine = new Set(filesOfShare(folder, share));
   const left = [
-    ...others.map((name) => `test/integration/${name}/**`),
-    ...integrationFiles(folder).filter((file) => !mine.has(file)),
+    ...others.map((other) => `${other.path}/**`),
+    ...filesOf(folder).filter((file) => !mine.has(file)),
   ];
-  const title = titleOf(`integration ${folder}`, share);
-  const planned = mochaLane(title, 'test:integration', left, grep);
-  return { ...planned, names: ['integration', folder, nameOf(folder, share)] };
+  const planned = mochaLane(titleOf(title, share), script, left, grep);
+  return { ...planned, names: [...names, nameOf(lastName(folder), share)] };
 }
 
 /**
