@@ -20,11 +20,12 @@ import {
   usage,
 } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
-import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
+import { elsewhereLines, gatewayLines, tokenFileFor } from './cli/gateways.js';
 import { isBroken, statusTable, tokenLines } from './cli/render.js';
 import { directoryExists } from './core/assembly/assemble.js';
 import { forgetNpm } from './core/processes/environment.js';
 import { withServers, type Run } from './cli/withEngine.js';
+import { withSnapshot } from './cli/withSnapshot.js';
 import { version } from '../package.json';
 
 /**
@@ -66,7 +67,9 @@ async function main(argv: string[]): Promise<number> {
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
   if (serves) process.on('uncaughtException', complainOfDefect);
-  const { json, debug, approve } = values;
+  const { json, debug, approve, 'max-instances': most } = values;
+  if (most !== undefined && !/^[1-9]\d*$/.test(most))
+    return misuse(`"${most}" is not a number of instances. Use a whole number from 1.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
   const run = {
     folder,
@@ -76,6 +79,7 @@ async function main(argv: string[]): Promise<number> {
     permissions,
     guardianScript,
     script: __filename,
+    maxInstances: most === undefined ? undefined : Number(most),
   };
   return command.does(run, words, values);
 }
@@ -201,19 +205,19 @@ const commands = new Map<string, Command>(
     },
     serve: {
       most: 0,
-      takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed'],
+      takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed', 'max-instances'],
       serves: true,
       does: lazily(serving, 'serveFolder'),
     },
     connect: {
       most: 1,
-      takes: [...permissionOptions, 'token-file', 'hold-changed'],
+      takes: [...permissionOptions, 'token-file', 'hold-changed', 'max-instances'],
       serves: true,
       does: lazily(() => import('./cli/connectCommand.js'), 'connect'),
     },
     engine: {
       most: 0,
-      takes: ['token-file'],
+      takes: ['token-file', 'max-instances'],
       serves: true,
       does: lazily(serving, 'engine'),
     },
@@ -225,7 +229,7 @@ const commands = new Map<string, Command>(
     entries: {
       needs: 'The name of an agent',
       most: 1,
-      takes: ['write', 'yes', 'token-file'],
+      takes: ['write', 'each', 'yes', 'token-file'],
       does: writeEntries,
     },
     calls: {
@@ -256,8 +260,8 @@ const commands = new Map<string, Command>(
 );
 
 async function status(run: Run, _: Words, options: Options): Promise<number> {
-  const gateways = await servedBy(tokenFileFor(run, options));
-  return withServers(run, ({ host: { snapshot } }) => {
+  const elsewhere = await elsewhereLines(tokenFileFor(run, options));
+  return await withSnapshot(run, options, (snapshot, gateways) => {
     const { servers, problems } = snapshot;
     // These are in no row of the table.
     const others = problems.filter(
@@ -272,14 +276,15 @@ async function status(run: Run, _: Words, options: Options): Promise<number> {
     }));
     print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
     if (!run.json)
-      for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways)]) print(line);
+      for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways), ...elsewhere])
+        print(line);
     return others.length > 0 || servers.some(isBroken) ? 1 : 0;
   });
 }
 
 function check(run: Run, _: Words, { start }: Options): Promise<number> | number {
   if (start) {
-    return withServers(run, ({ host: { snapshot } }) => {
+    return withServers({ ...run, looks: true }, ({ host: { snapshot } }) => {
       const code = report(run.json, snapshot.problems);
       return snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : code;
     });

@@ -61,8 +61,8 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
   if (!offers.isUsable) return 1;
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];
-  const accept = async ({ host, started, signal }: RunningEngine): Promise<number> => {
-    await started;
+  const accept = async ({ host, start, signal }: RunningEngine): Promise<number> => {
+    await start();
     const changed = host.snapshot.servers
       .filter(({ id }) => names.includes(id))
       .flatMap(({ changedOffers }) => changedOffers);

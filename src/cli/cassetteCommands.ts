@@ -39,6 +39,8 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
     );
   }
   const { env, execPath, platform } = process;
+  // An editor starts this command with it. A server that is an Electron program would be bare Node.
+  delete env['ELECTRON_RUN_AS_NODE'];
   const redactor = new Redactor();
   const secrets = Object.entries(env).filter(
     ([name, value = '']) => value !== '' && isSecretVariable(name, value),

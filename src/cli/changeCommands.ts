@@ -127,7 +127,7 @@ function startOf(
 interface PlannedEntries {
   readonly change: ReturnType<typeof changeOf>;
   readonly entries: object;
-  /** The servers that the entries start. */
+  /** The servers that an agent starts by its entries. */
   readonly servers: readonly ConfiguredServer[];
   /** The program that the launcher of the home folder is to run, if it changes. */
   readonly cli: string | undefined;
@@ -160,6 +160,7 @@ function entriesFor(
     text: text && withoutMark(text),
     label,
     toolsets: [...servers.map(({ id }) => id), builtInToolset],
+    isEach: options.each,
     launcher: start.launcher,
     folder: realPath(run.folder),
     tokenFile: tokenFileFor(run, options),
@@ -191,7 +192,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     const isAsked = write && !yes && isTerminal();
     if (starts.length > 0 && !run.json && !isAsked) {
       complainLines(
-        `These entries start what you have not approved.\n\n${approvals.review(starts)}`,
+        `An agent would start what you have not approved.\n\n${approvals.review(starts)}`,
       );
     }
     if (write) writeChange(change);

@@ -15,20 +15,23 @@ import {
   type PermissionRules,
 } from '../core/tools/permissions.js';
 import { textIfThere } from './configFile.js';
-import type { Words } from './options.js';
+import type { Options, Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
 import { complain, print, toJson } from './output.js';
 import { positionText } from './render.js';
-import { withServers, type Run } from './withEngine.js';
+import type { Run } from './withEngine.js';
+import { withSnapshot } from './withSnapshot.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
-export async function explainTool(run: Run, [name = '']: Words): Promise<number> {
+export function explainTool(run: Run, [name = '']: Words, options: Options): Promise<number> {
   const members = membersOf(run.folder);
-  // The editor does not read these permissions.
-  const permissions = compilePermissions(run.permissions.rules);
-  return await withServers(
+  // The editor does not read these permissions, and the snapshot of `serve` has them for all roads.
+  const { rules } = run.permissions;
+  const permissions = compilePermissions(rules);
+  return withSnapshot(
     { ...run, permissions: PersonsPermissions.none },
-    ({ host: { snapshot } }) => {
+    options,
+    (snapshot) => {
       const { tools: found, silent } = explain(name, snapshot, members);
       const tools = found.map((tool) => ({
         ...tool,
@@ -42,6 +45,7 @@ export async function explainTool(run: Run, [name = '']: Words): Promise<number>
       }
       return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
     },
+    rules.every((rule) => Object.keys(rule).length === 0),
   );
 }
 

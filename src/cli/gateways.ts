@@ -11,16 +11,19 @@ import { homedir } from '../core/base/home.js';
 import { oneLine } from '../core/base/inert.js';
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
-import {
-  notedAddress,
-  notedAddresses,
-  type NotedAddress,
-  type Program,
-} from '../core/files/addressFile.js';
-import { answerAt, knowsToken } from '../core/files/proof.js';
+import { confinementHere, differences } from '../core/base/confinement.js';
+import { notedAddresses, type NotedAddress, type Program } from '../core/files/addressFile.js';
+import { answerAt, proofAt } from '../core/files/proof.js';
 import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
-import { everyToolset, programsPath, type ConnectedProgram } from '../core/gateway/routes.js';
+import {
+  everyToolset,
+  programsPath,
+  snapshotPath,
+  type ConnectedProgram,
+} from '../core/gateway/routes.js';
 import { storedJson } from '../core/protocol/json.js';
+import { receivedSnapshot } from '../core/reconcile/sentSnapshot.js';
+import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { version } from '../../package.json';
 import type { Options } from './options.js';
 import { complain } from './output.js';
@@ -31,37 +34,75 @@ export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options):
 }
 
 export type FoundGateway = NotedAddress & { readonly token: string };
-type ServedBy = FoundGateway & { readonly clients: readonly ConnectedProgram[] };
+export type ServedBy = FoundGateway & { readonly clients: readonly ConnectedProgram[] };
 
 export const engineProgram: Program = { kind: 'engine', version };
-/** An editor and `serve` share one file, so either finds both. */
-const editorOrServe: Program = { kind: 'serve', version };
 
 /**
- * @param programs in the order of preference; an open editor or `serve` takes over new clients from
- * an engine
+ * Returns the gateway that a client joins. An open editor or `serve` takes over new clients from an
+ * engine, and no client joins an engine of another version.
  */
-export async function foundGateway(
+export async function foundGateway(tokenFile: string): Promise<FoundGateway | undefined> {
+  const { here } = await gatewaysOf(tokenFile);
+  const others = here.filter(({ program }) => program.kind !== 'engine');
+  return await firstProven(tokenFile, [...others, ...here.filter(isOurEngine)]);
+}
+
+export async function foundEngine(tokenFile: string): Promise<FoundGateway | undefined> {
+  const { here } = await gatewaysOf(tokenFile);
+  return await firstProven(tokenFile, here.filter(isOurEngine));
+}
+
+function isOurEngine({ program: { kind, version } }: NotedAddress): boolean {
+  return kind === engineProgram.kind && version === engineProgram.version;
+}
+
+interface NotedGateways {
+  readonly here: readonly NotedAddress[];
+  /** Of other sandboxes, which may do more or less than this process (G6g). */
+  readonly elsewhere: readonly NotedAddress[];
+}
+
+async function gatewaysOf(tokenFile: string): Promise<NotedGateways> {
+  const noted = await notedAddresses(tokenFile);
+  const isHere = ({ confinement }: NotedAddress): boolean =>
+    differences(confinement, confinementHere()).length === 0;
+  return { here: noted.filter(isHere), elsewhere: noted.filter((each) => !isHere(each)) };
+}
+
+async function firstProven(
   tokenFile: string,
-  programs: readonly Program[] = [editorOrServe, engineProgram],
+  noted: readonly NotedAddress[],
 ): Promise<FoundGateway | undefined> {
-  for (const program of programs) {
-    const found = await proven(tokenFile, await notedAddress(tokenFile, program));
+  for (const each of noted) {
+    const found = await proven(tokenFile, each);
     if (found) return found;
   }
   return undefined;
 }
 
-async function proven(
-  tokenFile: string,
-  noted: NotedAddress | undefined,
-): Promise<FoundGateway | undefined> {
-  if (!noted) return undefined;
+async function proven(tokenFile: string, noted: NotedAddress): Promise<FoundGateway | undefined> {
+  const { port, pid } = noted;
   const token = await tokenIn(tokenFile);
-  if (await knowsToken(noted.port, token)) return { ...noted, token };
-  const why = 'It does not know the token of this folder, so the token was not sent to it.';
-  complain(`Another program listens on port ${noted.port}. ${why}`);
+  const proof = await proofAt(port, token);
+  if (proof === 'proven') return { ...noted, token };
+  complain(
+    proof === 'silent'
+      ? `No program answers on port ${port}, which process ${pid} noted for this folder.`
+      : `Another program listens on port ${port}. It does not know the token of this folder, so the token was not sent to it.`,
+  );
   return undefined;
+}
+
+/** One line for each gateway of another sandbox. */
+export async function elsewhereLines(tokenFile: string, kind?: Program['kind']): Promise<string[]> {
+  const { elsewhere } = await gatewaysOf(tokenFile);
+  const wanted = elsewhere.filter(({ program }) => (kind ?? program.kind) === program.kind);
+  return wanted.map(({ program, confinement }) => {
+    const what = `${kindWords[program.kind]} (version ${program.version})`;
+    const names = differences(confinement, confinementHere()).join(', ');
+    return `Elsewhere, ${what} serves this folder too. It may do other things than a program here, because it differs in: ${names}. So no client from here joins it.`;
+  });
 }
 
 /** The first line of an engine that serves the folder. */
@@ -72,13 +113,13 @@ export const engineIsReady = 'ready';
  * rejects with its reason.
  */
 export async function startEngine(
-  script: string,
-  folder: string,
+  { script, folder, maxInstances }: Run,
   tokenFile: string,
 ): Promise<void> {
   // The launcher's entry starts this process by `node -e`, so the options of Node are not those of
   // a script.
   const args = [script, 'engine', '--folder', folder, '--token-file', tokenFile];
+  if (maxInstances !== undefined) args.push(`--max-instances=${maxInstances}`);
   const options = {
     cwd: folder,
     detached: true,
@@ -101,25 +142,46 @@ export async function startEngine(
 }
 
 export async function servedBy(tokenFile: string): Promise<ServedBy[]> {
-  const found = await Promise.all(
-    (await notedAddresses(tokenFile)).map((noted) => proven(tokenFile, noted)),
-  );
+  const { here } = await gatewaysOf(tokenFile);
+  const found = await Promise.all(here.map((noted) => proven(tokenFile, noted)));
   const gateways = found.filter((each) => each !== undefined);
   return await Promise.all(
     gateways.map(async (each) => ({ ...each, clients: await clientsOf(each) })),
   );
 }
 
-async function clientsOf({ port, token }: FoundGateway): Promise<ConnectedProgram[]> {
+const largestSnapshot = 64 << 20;
+/** The gateway waits 8 s for starting servers. */
+const snapshotLimitMs = 20_000;
+
+/** Undefined if nobody of this version answers. Another version may have other states. */
+export async function servedSnapshot(
+  gateways: readonly FoundGateway[],
+): Promise<StatusSnapshot | undefined> {
+  const found = gateways.find(({ program }) => program.version === version);
+  if (!found) return undefined;
+  const text = asked(found, snapshotPath, largestSnapshot, snapshotLimitMs);
+  return await text.then(receivedSnapshot, () => undefined);
+}
+
+function asked(
+  { port, token }: FoundGateway,
+  path: string,
+  longest: number,
+  limitMs?: number,
+): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  return answerAt(port, path, {
+    clock: systemClock,
+    longest,
+    headers,
+    limitMs,
+  });
+}
+
+async function clientsOf(gateway: FoundGateway): Promise<ConnectedProgram[]> {
   try {
-    const headers = { authorization: `Bearer ${token}` };
-    const listed = storedJson(
-      await answerAt(port, programsPath, {
-        clock: systemClock,
-        longest: 1 << 20,
-        headers,
-      }),
-    );
+    const listed = storedJson(await asked(gateway, programsPath, 1 << 20));
     return (Array.isArray(listed) ? listed : [])
       .filter(isObject)
       .map(({ program, toolset }) => ({ program: asText(program), toolset: asText(toolset) }));

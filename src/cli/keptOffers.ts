@@ -99,10 +99,11 @@ function launchesIn(text: string): Map<unknown, Fields> {
  * Returns the guards of a host that serves other programs, and the note about their capabilities
  * for the next host.
  */
-export async function servingGuards(folder: string, holdsBack: boolean) {
+/** @param access `read` where nothing can be written */
+export async function servingGuards(folder: string, holdsBack: boolean, access: Access = 'note') {
   // With the last client, the first instance of a server fits the next one (L4).
   const client = await lastClientOf(folder);
-  const guards = { offerReview: await keptOffers(holdsBack), expects: client.expected };
+  const guards = { offerReview: await keptOffers(holdsBack, access), expects: client.expected };
   return {
     guards,
     onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),

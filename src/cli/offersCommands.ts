@@ -34,37 +34,38 @@ import {
   toolsTable,
 } from './render.js';
 import { withEngine, withServers, type Run, type RunningEngine } from './withEngine.js';
+import { withSnapshot } from './withSnapshot.js';
 
 /** A server without tools because of an error is an error only if it is named. */
-export function tools(run: Run, [id]: Words): Promise<number> {
-  return list(run, id, (servers) => ({
+export function tools(run: Run, words: Words, options: Options): Promise<number> {
+  return list(run, words, options, (servers, id) => ({
     json: servers.map(toolsJson),
     table: toolsTable(servers),
     isFailure: id !== undefined && servers.some(isBroken),
   }));
 }
 
-export function resources(run: Run, [id]: Words): Promise<number> {
-  return list(run, id, (_, toolsets) => ({
-    json: toolsets.map(({ id, resources: { resources, templates } }) => ({
+export function resources(run: Run, words: Words, options: Options): Promise<number> {
+  return list(run, words, options, (servers) => ({
+    json: published(servers).map(({ id, resources: { resources, templates } }) => ({
       id,
       resources,
       templates,
     })),
-    table: resourcesTable(toolsets),
+    table: resourcesTable(servers),
   }));
 }
 
-export function prompts(run: Run, [id]: Words): Promise<number> {
+export function prompts(run: Run, words: Words, options: Options): Promise<number> {
   type Prompt = Toolset['prompts'][number];
   const named = (one: Prompt): object => ({
     ...one.prompt,
     name: one.published,
     originalName: one.original,
   });
-  return list(run, id, (_, toolsets) => ({
-    json: toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
-    table: promptsTable(toolsets),
+  return list(run, words, options, (servers) => ({
+    json: published(servers).map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
+    table: promptsTable(servers),
   }));
 }
 
@@ -73,17 +74,20 @@ type Listed = Readonly<{
   table: string;
   isFailure?: boolean;
 }>;
-type Lists = (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed;
+type Lists = (servers: readonly ServerStatus[], id: string | undefined) => Listed;
 
-function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
-  return withServers(run, (running) => {
-    const { servers, problems } = running.host.snapshot;
+function published(servers: readonly ServerStatus[]): readonly ServerStatus[] {
+  return servers.filter(({ isPublished }) => isPublished);
+}
+
+function list(run: Run, [id]: Words, options: Options, of: Lists): Promise<number> {
+  return withSnapshot(run, options, ({ servers, problems }) => {
     const wanted = servers.filter((server) => id === undefined || server.id === id);
     const isWanted = (server: string | undefined): boolean =>
       server === undefined || wanted.some(({ id }) => id === server);
     complainOf(problems.filter(({ server, severity }) => severity === 'error' && isWanted(server)));
     if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
-    const { json, table, isFailure } = of(wanted, among(running, id));
+    const { json, table, isFailure } = of(wanted, id);
     print(run.json ? toJson(json) : table);
     // A server without approval could have offered more.
     const isShort = wanted.some(({ state }) => state.kind === 'pending');
@@ -166,7 +170,7 @@ export function call(
     options.answers === undefined ? undefined : readObject('The answers', options.answers);
   if (typeof answers === 'string') return misuse(answers);
   return withEngine({ ...run, answers }, async (running) => {
-    const { host, started, signal, client } = running;
+    const { host, start, signal, client } = running;
     const holder = (): Toolset | undefined =>
       host.catalogue.toolsets.find(({ tools }) =>
         tools.some(({ published }) => published === tool),
@@ -177,6 +181,7 @@ export function call(
       // The built-in toolset acts on all servers, so it waits for all of them.
       return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
     };
+    const started = start();
     if (!isDecided()) await Promise.race([started, nextEvent(host.onDidChange, isDecided)]);
     if (signal.aborted) return 1;
     const toolset = holder()?.id;

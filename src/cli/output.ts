@@ -12,30 +12,33 @@ export const usage = `Usage: mcp-toolsets <command> [options]
 Commands
   check             report the problems of the config file; exits with 1 if one is an error
                     (--start also starts the servers and checks what they offer)
-  status            start the servers and show the state of each, and who serves the folder to agents
-  tools [server]    start the servers and list the published tools and those left out
+  status            show the state of each server, and who serves the folder to agents
+  tools [server]    list the published tools and those left out
   explain <tool>    say which agents get a tool, and why the others do not; exits with 1 if none does
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
                     (--answers JSON fills in the forms that the tool shows; other fields take the form's defaults)
-  resources [server]  start the servers and list their resources and templates
+  resources [server]  list resources and templates
   read <uri>        read a resource
-  prompts [server]  start the servers and list their prompts
+  prompts [server]  list prompts
+                    (status, tools, explain, resources and prompts show the servers of whoever serves the folder, or
+                    start their own)
   prompt <name> [json]  get a prompt with arguments given as JSON
                     (--server ID, also for read: which server, if several have it)
   approve [server…] show the servers that wait for your approval, with all that they start, and ask
                     (--yes approves what is shown without a question)
   serve             serve the toolsets to other agents on this machine until you stop it
                     (--port N, by default 7427; --token-file FILE; --approve-edits starts whatever the files say, now and
-                    later; --hold-changed hides tools, prompts and instructions that change or appear after the approval)
+                    later; --hold-changed hides tools, prompts and instructions that change or appear after the approval;
+                    --max-instances N limits the instances of conversations, also for connect and its engine)
   connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
                     calls on to the editor or \`serve\` of the folder if one runs. Otherwise it starts an engine, which all
                     \`connect\` of the folder share and which ends 60 s after the last of them. With --allow, --ask,
                     --deny or --hold-changed, it starts servers of its own. It starts only what you approved
   stop              end the engine of the folder, with its servers
-  entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
+  entries <agent>   show what an entry for all toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
-                    antigravity, and what they start that you have not approved (--write writes the entries and asks
-                    about that; --yes approves it)
+                    antigravity, and what it starts that you have not approved (--write writes the entry and asks
+                    about that; --yes approves it; --each makes an entry for each toolset)
   calls, calls export <file>
                     show the last calls of every agent on this folder, or write them to a file as JSON Lines
                     (--server ID, --agent NAME, --failed, --since 10m, --last N; --follow shows new ones as they end)

@@ -114,7 +114,7 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
   return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
 }
 
-export function resourcesTable(toolsets: readonly Toolset[]): string {
+export function resourcesTable(toolsets: readonly Pick<Toolset, 'id' | 'resources'>[]): string {
   const rows = toolsets.flatMap(({ id, resources: { resources, templates } }) => [
     ...resources.map(({ uri, name, mimeType }) => [id, uri, name, mimeType ?? '']),
     ...templates.map(({ uriTemplate, name, mimeType }) => [id, uriTemplate, name, mimeType ?? '']),
@@ -124,7 +124,7 @@ export function resourcesTable(toolsets: readonly Toolset[]): string {
     : table(['server', 'URI', 'name', 'type'], cleaned(rows));
 }
 
-export function promptsTable(toolsets: readonly Toolset[]): string {
+export function promptsTable(toolsets: readonly Pick<Toolset, 'id' | 'prompts'>[]): string {
   const rows = toolsets.flatMap(({ id, prompts }) =>
     prompts.map(({ published, prompt }) => [
       id,

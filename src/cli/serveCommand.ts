@@ -6,18 +6,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../core/base/clock.js';
 import type { Disposable } from '../core/base/disposables.js';
 import { nextEvent, orAborted, untilAborted } from '../core/base/events.js';
+import { waitsForProcesses } from '../core/base/confinement.js';
 import { isAlive } from '../core/base/isAlive.js';
 import { needsAttention } from '../core/base/problem.js';
 import type { Audience } from '../core/engine/openEngine.js';
-import { addressFileOf } from '../core/files/addressFile.js';
 import { lock } from '../core/files/fileLock.js';
 import type { EndpointState, StableEndpoint } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
 import {
   clientNames,
   engineIsReady,
+  elsewhereLines,
   engineProgram,
-  foundGateway,
+  foundEngine,
   servedBy,
   tokenFileFor,
 } from './gateways.js';
@@ -67,11 +68,11 @@ export async function serveFolder(run: Run, _: Words, options: Options): Promise
  * Resolves when the folder is served, or to the exit code after a complaint.
  */
 async function openEndpoint(
-  { engine, started, signal }: RunningEngine,
+  { engine, start, signal }: RunningEngine,
   audience: Extract<Audience, { kind: 'agents' }>,
 ): Promise<StableEndpoint | number> {
   const endpoint = engine.serve(audience);
-  started.catch(complainOfConfig);
+  start().catch(complainOfConfig);
   const state = await settledState(endpoint, signal);
   if (state.kind === 'listening') return endpoint;
   if (state.kind !== 'portTaken')
@@ -132,8 +133,11 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
   return `Not listening: ${why}.`;
 }
 
-/** How long an engine waits for the next client, in milliseconds. */
-const lingerMs = 60_000;
+/**
+ * How long an engine waits for the next client, in milliseconds. A sandbox that waits for it would
+ * not end with its agent.
+ */
+const lingerMs = waitsForProcesses() ? 2_000 : 60_000;
 
 /**
  * A stopped engine ends its servers first. Waiting for it ends after this time, in milliseconds.
@@ -143,10 +147,10 @@ const stopLimitMs = 15_000;
 export async function engine(run: Run, _: Words, options: Options): Promise<number> {
   const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, false);
-  const unlock = await lock(`${addressFileOf(tokenFile, engineProgram)}.lock`, systemClock);
+  const unlock = await lock(`${tokenFile}.engine.lock`, systemClock);
   try {
     // Of two engines that start at once, the second one leaves.
-    if (await foundGateway(tokenFile, [engineProgram])) return print(engineIsReady);
+    if (await foundEngine(tokenFile)) return print(engineIsReady);
     return await withEngine(
       {
         ...run,
@@ -194,9 +198,10 @@ export function visitsOf(clock: Clock, lingerMs: number) {
 }
 
 export async function stop(run: Run, _: Words, options: Options): Promise<number> {
-  const engines = (await servedBy(tokenFileFor(run, options))).filter(
-    ({ program }) => program.kind === 'engine',
-  );
+  const tokenFile = tokenFileFor(run, options);
+  const engines = (await servedBy(tokenFile)).filter(({ program }) => program.kind === 'engine');
+  for (const line of await elsewhereLines(tokenFile, 'engine'))
+    complain(`${line} \`mcp-toolsets stop\` ends it only from there.`);
   if (engines.length === 0) return print('No engine serves this folder.');
   for (const { pid } of engines) process.kill(pid, 'SIGTERM');
   const limit = systemClock.now() + stopLimitMs;
@@ -206,6 +211,12 @@ export async function stop(run: Run, _: Words, options: Options): Promise<number
     await pause(20);
   }
   return print(
-    engines.map((engine) => `The engine has ended. It served ${clientNames(engine)}.`).join('\n'),
+    engines
+      .map((engine) => {
+        const { program, pid } = engine;
+        const which = `version ${program.version}, process ${pid}`;
+        return `The engine (${which}) has ended. It served ${clientNames(engine)}.`;
+      })
+      .join('\n'),
   );
 }

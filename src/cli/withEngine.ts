@@ -46,15 +46,24 @@ export interface Run extends Consent {
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
   readonly only?: string | undefined;
+  /** The limit of instances by an option (L2c). */
+  readonly maxInstances?: number | undefined;
   readonly expects?: () => ExpectedClient;
   readonly offerReview?: OfferLedger;
+  /** `false` if the record of calls cannot be written, and the person knows. */
+  readonly records?: boolean;
+  /** True if the run only shows the servers, so its starts are no facts (H1b). */
+  readonly looks?: boolean;
 }
 
 export interface RunningEngine {
   readonly engine: Engine;
   readonly host: Host;
-  /** Resolves when every server has started or failed. */
-  readonly started: Promise<void>;
+  /**
+   * Starts the servers, after an endpoint that opens already. Resolves when every server has started
+   * or failed.
+   */
+  start(): Promise<void>;
   /** Aborted when the process is to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
@@ -80,7 +89,7 @@ export function withServers(
   use: (running: RunningEngine) => number | Promise<number>,
 ): Promise<number> {
   return withEngine(run, async (running) => {
-    await running.started;
+    await running.start();
     return running.signal.aborted ? 1 : await use(running);
   });
 }
@@ -110,8 +119,8 @@ export async function withEngine(
     const { host } = engine;
     const waiting = newLines(complain);
     host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot, run.asks !== false)));
-    const started = host.setSources(sources);
-    const running = { engine, host, started, signal, client, store };
+    const start = (): Promise<void> => host.setSources(sources);
+    const running = { engine, host, start, signal, client, store };
     const follow = (): void => followInputs(run, running, sources);
     return await Promise.race([use({ ...running, follow }), interruption.exitCode]);
   } finally {
@@ -147,7 +156,9 @@ function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine
     },
     settings: {
       filteredTools: () => 'information',
+      maxInstances: () => run.maxInstances,
       trace: () => run.debug,
+      recordsCalls: () => run.looks !== true,
       only,
     },
     consent: {
@@ -173,7 +184,10 @@ function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine
     home: homedir(),
     onFailure: {
       config: complainOfConfig,
-      record: (error) => complain(`The record of calls could not be written: ${reasonOf(error)}.`),
+      record: (error) => {
+        if (run.records !== false)
+          complain(`The record of calls could not be written: ${reasonOf(error)}.`);
+      },
     },
   });
 }

@@ -8,6 +8,7 @@ export const entriesIn = (agent: AgentKind, text: string): ReturnType<typeof pla
     text,
     label: agents[agent].program,
     toolsets: ['files'],
+    isEach: true,
     launcher: launcherFor(agent, '/home/ada'),
     folder: '/ws',
     tokenFile: '/home/ada/.minds/endpoints/a.token',

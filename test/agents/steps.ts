@@ -4,6 +4,7 @@
  * the last.
  */
 import assert from 'node:assert/strict';
+import { readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fixture, type Entry } from '../support/core/configText.js';
 import { isAlive } from '../support/processes.js';
@@ -97,18 +98,12 @@ async function untilEnded(pid: number): Promise<number> {
   return performance.now() - begun;
 }
 
-/**
- * The release tool for the model (L2a). It belongs to the toolset's own endpoint, or to `mcp_admin`
- * if one server has all toolsets.
- */
-async function releaseTool({ place, run: { talk } }: Scene): Promise<[OfferedTool, object]> {
+/** The release tool for the model (L2a). It belongs to `mcp_admin`, because one entry has all toolsets. */
+async function releaseTool({ run: { talk } }: Scene): Promise<[OfferedTool, object]> {
   const offered = await talk.tools();
-  const isAlone = place.agent.entries !== undefined;
-  const found = offered.find(({ name }) =>
-    name.endsWith(isAlone ? 'mcp_release_counter' : 'mcp_release'),
-  );
+  const found = offered.find(({ name }) => name.endsWith('mcp_release'));
   assert.ok(found, `no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
-  return [found, isAlone ? {} : { serverId: 'counter' }];
+  return [found, { serverId: 'counter' }];
 }
 
 export const steps = {
@@ -266,6 +261,22 @@ export const steps = {
     assert.equal(two.count, 1);
     await other.finish();
     return 'ok';
+  },
+
+  clones: async ({ run, place, model }) => {
+    const clone = await Place.open(place.agent, model);
+    try {
+      const other = await begun(clone, model);
+      const [here, there] = [await tallyOf(run), await tallyOf(other)];
+      assert.equal(there.count, 1);
+      const workedIn = ({ pid }: Tally): string => readlinkSync(`/proc/${pid}/cwd`);
+      if (process.platform === 'linux')
+        assert.deepEqual([workedIn(here), workedIn(there)], [place.folder, clone.folder]);
+      await other.finish();
+      return 'ok';
+    } finally {
+      await clone.close();
+    }
   },
 
   end: async ({ run }) => {

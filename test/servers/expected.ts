@@ -63,7 +63,11 @@ export async function expectedAnswer(
   road: RoadName,
 ): Promise<Answer> {
   const { result } = answer;
-  if (!result || road !== 'editor') return answer;
+  if (!result) return answer;
+  // The kind of a modern result comes first, for clients that read it before the rest (X8).
+  const { resultType, ...others } = result;
+  if (resultType !== undefined) return { result: { resultType, ...others } };
+  if (road !== 'editor') return answer;
   if (ask.method === 'resources/read')
     return String(ask.params['uri']).startsWith('ui:') ? { result: withScript(result) } : answer;
   if (ask.method !== 'tools/call') return answer;

@@ -53,6 +53,7 @@ export const arrows: Record<string, readonly string[]> = {
   ],
   'core/bridge': [
     'core/base',
+    'core/calls',
     'core/protocol',
     'core/failures',
     'core/peer',
@@ -186,6 +187,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/approval',
     'core/files',
     'core/results',
+    'core/gateway',
     'core/gateway/http',
     'core/reconcile',
     'core/catalogue',

@@ -12,6 +12,8 @@ const starters: Readonly<Record<string, string>> = {
     'servers, value programs and recordings: `env` of the caller',
   'src/core/processes/guardian.ts': 'the guardian: `env` of the caller',
   'src/core/processes/processTable.ts': '`/bin/ps`',
+  'src/core/processes/namedPipes.ts': '`mkfifo` of the system, and Node for a look at its output',
+  'src/core/base/confinement.ts': '`sandbox-exec` of macOS, by its path',
   'src/core/processes/jobs.ts': '`taskkill` of the system, by its path',
   'src/cli/gateways.ts': 'the engine, with the environment of the command line',
 };

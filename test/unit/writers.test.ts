@@ -34,6 +34,14 @@ const readers = new Set([
 
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/cassetteCommands.ts': { createWriteStream: 'It adds to a cassette that a person names.' },
+  'cli/sandboxLimits.ts': {
+    'access mkdir unlink writeFile':
+      'It makes a new file in the private folder of the token file, and removes it.',
+  },
+  'core/processes/namedPipes.ts': {
+    'mkdtempSync openSync rmSync':
+      'It makes a folder of its own for temporary files, and removes it.',
+  },
   'cli/terminalQuestion.ts': { openSync: 'It opens the terminal of the person.' },
   'core/files/realFiles.ts': {
     'ftruncateSync mkdirSync openSync writeSync':

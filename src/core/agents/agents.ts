@@ -158,26 +158,35 @@ export type Launcher = Readonly<{ command: string; args: readonly string[] }>;
 export function launcherFor(kind: AgentKind, home: string, published?: string): Launcher {
   if (!agents[kind].isOfFolder) return { command: 'node', args: [launcherPath(home)] };
   return published === undefined
-    ? folderLauncher
+    ? { command: 'node', args: ['-e', loadingLauncher(kind)] }
     : { command: 'npx', args: ['-y', `mcp-toolsets@${published}`] };
 }
 
-/** Starts the file of `launcherFile.ts`. Only Node itself knows the home folder on every system. */
-const folderLauncher: Launcher = {
-  command: 'node',
-  args: ['-e', "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')"],
-};
+/**
+ * Loads the file of `launcherFile.ts`, or prints one line. Only Node itself knows the home folder
+ * on every system. No character has a meaning between the quotation marks of `cmd` or `sh`, because
+ * some agents start a shell.
+ */
+function loadingLauncher(kind: AgentKind): string {
+  const load = "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')";
+  const step = `Install it, then open this folder in VS Code or run: mcp-toolsets entries ${kind} --write`;
+  // The first line of the message. The others are a stack.
+  const text = `'MCP Toolsets cannot start: ' + e.message.match(/.*/) + '. ${step}'`;
+  return `try { ${load} } catch (e) { process.exitCode = 1; console.error(${text}) }`;
+}
 
 /**
  * Returns our keys of an entry. Only one outside the folder holds a path, so a repository can hold
  * the file.
+ * @param id the toolset, or undefined for all
  */
 export function entryKeys(
   kind: AgentKind,
-  id: string,
+  id: string | undefined,
   { command, args }: Launcher,
   folder: string,
 ): Keys {
   const { isOfFolder, keys } = agents[kind];
-  return keys(command, [...args, 'connect', ...(isOfFolder ? [] : ['-C', folder]), id]);
+  const words = isOfFolder ? ['connect'] : ['connect', '-C', folder];
+  return keys(command, [...args, ...words, ...(id === undefined ? [] : [id])]);
 }

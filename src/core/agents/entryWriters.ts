@@ -140,7 +140,7 @@ export function withTomlEntries(
     if (lines.length > 0) lines.push(end);
     lines.push(`[${container}.${name}]${end}`);
     for (const [key, value] of Object.entries(keys))
-      lines.push(`${key} = ${JSON.stringify(value)}${end}`);
+      lines.push(`${key} = ${tomlValue(value, end)}${end}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -160,15 +160,15 @@ function withKeys(
   const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
   const next = found < 0 ? lines.length : found;
   const keyOf = (line: string) => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
-  const table = lines
-    .slice(start, next)
-    .filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
+  const table = withWholeLists(lines.slice(start, next)).filter(
+    (line) => !rest || keyOf(line) === '' || keyOf(line) in rest,
+  );
   for (const [key, value] of Object.entries(keys).reverse()) {
     const own = new RegExp(
-      `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,
+      `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]]*\\])(\\s*(?:#[^\\n]*)?)$`,
     );
     const at = table.findIndex((line) => own.test(line));
-    const text = JSON.stringify(value);
+    const text = tomlValue(value, lineEnd);
     if (at < 0) table.unshift(`${key} = ${text}${lineEnd}`);
     else
       table[at] = (table[at] ?? '').replace(
@@ -177,6 +177,24 @@ function withKeys(
       );
   }
   return [...lines.slice(0, start), ...table, ...lines.slice(next)];
+}
+
+/** Each item of a list has its line, so that a difference of the file can be read. */
+function tomlValue(value: unknown, lineEnd: string): string {
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const items = value.map((item) => `  ${JSON.stringify(item)},`);
+  return ['[', ...items, ']'].join(`${lineEnd}\n`);
+}
+
+/** Joins the lines of each list. */
+function withWholeLists(lines: readonly string[]): string[] {
+  const whole: string[] = [];
+  let isOpen = false;
+  for (const line of lines) {
+    whole.push(isOpen ? `${whole.pop()}\n${line}` : line);
+    isOpen = isOpen ? !line.includes(']') : /^\s*[\w-]+\s*=\s*\[[^\]]*$/.test(line);
+  }
+  return whole;
 }
 
 export type Entries = Fields;

@@ -10,7 +10,7 @@ import type { Plan } from '../import/imported.js';
 import { readSource } from '../import/readSource.js';
 import { difference } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
-import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
+import { connectOf, leadsBackHere, toolsetOfAddress } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
 import {
   namedEntries,
@@ -28,6 +28,8 @@ interface EntriesRequest {
   readonly text: string | undefined;
   readonly label: string;
   readonly toolsets: readonly string[];
+  /** True for an entry for each toolset. Otherwise one entry offers all, also later ones. */
+  readonly isEach: boolean;
   readonly launcher: Launcher;
   readonly folder: string;
   /** The absolute path of the folder's token file, to recognise entries of earlier versions. */
@@ -35,12 +37,17 @@ interface EntriesRequest {
 }
 
 type PlannedEntry = Readonly<{
-  id: string;
+  /** Undefined for all toolsets. */
+  id: string | undefined;
   name: string;
   change: keyof typeof words;
 }>;
 
-export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
+export type EntriesPlan = Plan<{
+  readonly entries: readonly PlannedEntry[];
+  /** The way to the wanted entries if others of ours are there. */
+  readonly advice: string | undefined;
+}>;
 
 /** Keys for the person's preference. They do not change the target. */
 const preferences: readonly string[] = [
@@ -60,15 +67,17 @@ const ofAddress =
   );
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
-  const { text = '', label, toolsets } = request;
+  const { text = '', label, toolsets, isEach } = request;
   const agent = agents[request.agent];
   const before = readEntries(text, agent);
   if (typeof before === 'string') return { kind: 'impossible', reason: `${label}: ${before}` };
-  const planned: PlannedEntry[] = [];
+  const planned = otherEntries(request, before.entries);
+  const advice = planned.length > 0 ? adviceFor(request, planned) : undefined;
   const changes: EntryChange[] = [];
   // A toolset may have the name `__proto__`.
   const wanted = new Map(Object.entries(before.entries));
-  for (const id of toolsets) {
+  const ids = isEach ? toolsets : [undefined];
+  for (const id of advice === undefined ? ids : []) {
     const { entry, change } = plannedEntry(request, id, wanted);
     const { name, keys, rest, isNew } = change;
     const isSame = Object.keys(keys).length === 0 && !rest;
@@ -95,18 +104,50 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     entries: planned,
     edits: difference(text, after),
     after,
-    report: report(request, planned),
+    advice,
+    report: report(request, planned, advice),
   };
+}
+
+/**
+ * Returns the entries of ours of the other kind. They stay alone, because an agent would get each
+ * tool twice.
+ */
+function otherEntries(request: EntriesRequest, entries: Entries): PlannedEntry[] {
+  const { toolsets, isEach } = request;
+  return Object.entries(entries).flatMap(([name, entry]): PlannedEntry[] => {
+    const target = targetOf(entry, request);
+    if (!target || (target.id === undefined) !== isEach) return [];
+    // Other programs may have an address like ours.
+    const isOurs = target.isStarted || toolsets.includes(target.id ?? '');
+    return isOurs ? [{ id: target.id, name, change: 'kept' }] : [];
+  });
+}
+
+function adviceFor(
+  { agent, label, isEach }: EntriesRequest,
+  others: readonly PlannedEntry[],
+): string {
+  const names = others.map(({ name }) => `\`${name}\``).join(', ');
+  const [wish, option] = isEach
+    ? ['get an entry for each toolset', ' --each']
+    : ['join them into one entry', ''];
+  return oneLine(
+    `To ${wish}, remove ${names} from ${label}. Then run \`mcp-toolsets entries ${agent}${option} --write\` in this folder, or *Set Up Another Agent…* in the editor.`,
+  );
 }
 
 /** Returns the entry of a toolset as it should be, and the change that leads there. */
 function plannedEntry(
   request: EntriesRequest,
-  id: string,
+  id: string | undefined,
   entries: ReadonlyMap<string, unknown>,
 ): { readonly entry: Entries; readonly change: EntryChange } {
   const { agent, launcher, folder } = request;
-  const held = [...entries].find(([, one]) => isObject(one) && isOurs(one, id, request));
+  const held = [...entries].find(([, one]) => {
+    const target = targetOf(one, request);
+    return target !== undefined && target.id === id;
+  });
   const there = asFields(held?.[1]);
   const own = Object.entries(entryKeys(agent, id, launcher, folder));
   const missing = own.filter(([key, value]) => {
@@ -126,13 +167,24 @@ function plannedEntry(
 }
 
 /**
- * True if an entry leads to the toolset of this folder. Entries with other credentials belong to
- * other programs.
+ * Returns the toolset of this folder, or all of them, to which an entry leads. Entries with other
+ * credentials belong to other programs.
  */
-function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
-  if (toolsetOf(entry) !== id) return false;
+function targetOf(
+  entry: unknown,
+  { folder, tokenFile }: EntriesRequest,
+): { readonly id: string | undefined; readonly isStarted: boolean } | undefined {
+  if (!isObject(entry)) return undefined;
   const started = connectOf(entry);
-  if (started) return started.folder === undefined || started.folder === folder;
+  if (started) {
+    const isHere = started.folder === undefined || started.folder === folder;
+    return isHere ? { id: started.id, isStarted: true } : undefined;
+  }
+  const id = toolsetOfAddress(entry);
+  return id !== undefined && hasOurToken(entry, tokenFile) ? { id, isStarted: false } : undefined;
+}
+
+function hasOurToken(entry: Entries, tokenFile: string): boolean {
   const text = JSON.stringify(entry);
   if (text.includes('.token')) return text.includes(path.basename(tokenFile));
   const keys = [entry, ...Object.values(entry).filter(isObject)].flatMap(Object.keys);
@@ -174,11 +226,12 @@ function readEntries(
  * The toolset's own name if it is free: a program that finds a toolset in two places takes equal
  * names for one server.
  */
-function freeName(id: string, taken: readonly string[]): string {
+function freeName(id: string | undefined, taken: readonly string[]): string {
   const names = new Set(taken.map((name) => name.toLowerCase()));
-  let free = id;
+  const other = id === undefined ? 'toolsets' : `${id}-toolset`;
+  let free = id ?? other;
   for (let number = 1; names.has(free.toLowerCase()); number++)
-    free = `${id}-toolset${number > 1 ? `-${number}` : ''}`;
+    free = `${other}${number > 1 ? `-${number}` : ''}`;
   return free;
 }
 
@@ -186,22 +239,35 @@ const words = {
   added: 'new',
   updated: 'changed',
   same: 'already there',
+  kept: 'left as it is',
 } as const;
 
-function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
+/** One sentence for the people who review the file. */
+function startText({ command, args }: Launcher): string {
+  if (command === 'npx') return 'An entry starts the package `mcp-toolsets` by `npx`.';
+  return args.includes('-e')
+    ? '`node -e` loads the launcher `~/.minds/bin/mcp-toolsets.js` from the home folder of whoever starts the entry, and says what to do if it is missing.'
+    : 'An entry starts the launcher `~/.minds/bin/mcp-toolsets.js`, which MCP Toolsets keeps up to date.';
+}
+
+function report(
+  request: EntriesRequest,
+  planned: readonly PlannedEntry[],
+  advice: string | undefined,
+): string {
   const { agent: kind, label, launcher } = request;
   const { program, isOfFolder, trust } = agents[kind];
-  const home = '`~/.minds/bin/mcp-toolsets.js`. MCP Toolsets keeps this file up to date.';
-  const source = `The entries start ${launcher.command === 'npx' ? 'the package `mcp-toolsets` by `npx`.' : home}`;
   const file = isOfFolder
-    ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
-    : `They hold the path of this folder, because ${label} is for your whole machine.`;
+    ? 'The entry holds no path, no port and no token, so you can commit the file. It is the same on every machine.'
+    : `The entry holds the path of this folder, because ${label} is for your whole machine.`;
   return [
-    ...planned.map(({ id, name, change }) =>
-      oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`),
-    ),
+    ...planned.map(({ id, name, change }) => {
+      const offered = id === undefined ? 'all toolsets' : `the toolset \`${id}\``;
+      return oneLine(`- \`${name}\`: ${offered} (${words[change]})`);
+    }),
+    ...(advice === undefined ? [] : ['', advice]),
     '',
-    `${source} ${file}`,
+    `${startText(launcher)} ${file}`,
     '',
     'The command connects the agent to the editor or to `mcp-toolsets serve`. If nothing serves the folder, the command serves it itself.',
     ...(trust === undefined ? [] : ['', trust]),

@@ -70,7 +70,7 @@ export function assemble(deps: CoreDeps) {
     random = Math.random,
   } = surroundings;
   const env = withoutNpm(surroundings.env);
-  const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
+  const { trace = (): boolean => false, maxInstances = (): undefined => undefined } = settings;
   const { kept, conversations, secrets, secret } = stores;
   const redactor = new Redactor();
   const log = redactingLog(surroundings.log, redactor);
@@ -105,7 +105,7 @@ export function assemble(deps: CoreDeps) {
   const serverLog = (server: string): Log =>
     redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
   const turns = new StartTurns(clock, settings.startsAtOnce ?? availableParallelism());
-  const limited = new LimitedConnector(connector, log, maxInstances);
+  const limited = new LimitedConnector(connector, clock, log, maxInstances);
   const firstSeen = new FirstSeen((definition, declared) => ({
     tools: kept?.recall(describeLaunch(definition).fingerprint)?.listing.tools ?? [],
     seen: consent.offerReview?.orderOf(launchFor(definition, declared)) ?? [],
@@ -158,6 +158,7 @@ export function assemble(deps: CoreDeps) {
     redactor,
     log,
     recorder,
+    turns,
     dispose: () => (disposal ??= end()),
   };
 }

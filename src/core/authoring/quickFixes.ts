@@ -283,6 +283,10 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
     fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
   'version-unsupported': ({ nodes }) =>
     fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+  'instances-evicted': ({ nodes, problem: { instead = '' } }) => {
+    const edit = serverEdits.setHeadKey(nodes, 'maxInstances', instead);
+    return fix(`Write 'maxInstances: ${instead}'`, edit, 'preferred');
+  },
   'key-not-for-transport': keyNotForTransport,
   'duplicate-key': duplicateKey,
   'missing-key': missingTransport,

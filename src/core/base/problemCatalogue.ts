@@ -367,6 +367,10 @@ export const catalogue = {
   ),
   // Not a failure of the server, so its log says nothing about it.
   'too-many-instances': error('"{server}" {said}', '{fix}'),
+  'instances-evicted': warning(
+    'The limit of {most} instances cost {count} conversations their state: their instances made room, and they called again.',
+    'Write `maxInstances: {instead}` at the head of this file. If `--max-instances` or the setting mcpToolsets.maxInstances is given, raise that instead.',
+  ),
 
   // The team.
   'member-id-invalid': error(

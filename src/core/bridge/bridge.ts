@@ -12,11 +12,15 @@ import type {
   JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { orAborted } from '../base/events.js';
+import { asFields } from '../base/isObject.js';
 import { asText, messageOf } from '../base/text.js';
+import type { LostCall } from '../calls/lostCall.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
 import { Peer, type PeerListener, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
+import { addressConversation, sessionConversation } from '../protocol/conversationLabel.js';
+import { lostCallText } from '../protocol/lostCall.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
 import { Line, type LineDeps, type Way, OwnAddress } from './line.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
@@ -31,6 +35,8 @@ import {
 interface BridgeDeps extends Pick<LineDeps, 'find' | 'clock' | 'log' | 'version'> {
   readonly input: Readable;
   readonly output: Writable;
+  /** The gateway has died during a call, and has not recorded it. */
+  readonly onLost?: (call: LostCall) => void;
 }
 
 interface Subscription {
@@ -146,6 +152,7 @@ export class Bridge {
     const { method, params } = request;
     const era = metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
     if (method === 'initialize') this.first = request;
+    const at = this.deps.clock.now();
     const subscription: Subscription = {
       request,
       isRepeated: false,
@@ -170,9 +177,15 @@ export class Bridge {
             });
           return result;
         } catch (error) {
-          const failure = subscription.isRepeated ? undefined : failureIn(error);
-          const mayRepeat = failure && (await this.mayRepeat(era, method, way, failure));
-          if (!mayRepeat || signal.aborted) throw error;
+          if (signal.aborted) throw error;
+          const failure = failureIn(error);
+          if (failure && isLostCall(method, failure))
+            return this.lost(request, failure, { era, way, at });
+          const mayRepeat =
+            !subscription.isRepeated &&
+            failure &&
+            (await this.mayRepeat(era, method, way, failure));
+          if (!mayRepeat) throw error;
           subscription.isRepeated = true;
           this.lines[era].drop(way);
         } finally {
@@ -184,6 +197,38 @@ export class Bridge {
     } finally {
       this.subscriptions.delete(request.id);
     }
+  }
+
+  /** Returns the result of a call whose gateway has ended, in the words of a lost server (X4). */
+  private lost(
+    { params = {} }: JSONRPCRequest,
+    { reason }: TransportFailure,
+    { era, way, at }: { readonly era: Era; readonly way: Way; readonly at: number },
+  ): Fields {
+    const isModern = era === 'modern';
+    const tool = asText(params['name']);
+    const info = isModern
+      ? metaOf(params)[metaKeys.clientInfo]
+      : this.first?.params?.['clientInfo'];
+    const conversation = isModern
+      ? addressConversation(this.address.id)
+      : sessionConversation(way.transport.sessionId ?? '');
+    // A gateway that ends without a signal of death has recorded the call itself.
+    if (!('isEnded' in reason))
+      this.deps.onLost?.({
+        tool,
+        agent: asText(asFields(info)['name'] ?? ''),
+        conversation,
+        arguments: params['arguments'],
+        at,
+        took: this.deps.clock.now() - at,
+      });
+    const text = lostCallText(tool, gatewayEnded, nextGateway);
+    return {
+      ...(isModern && { resultType: 'complete' }),
+      isError: true,
+      content: [{ type: 'text', text }],
+    };
   }
 
   private async ask(way: Way, subscription: Subscription, signal: AbortSignal): Promise<Result> {
@@ -308,6 +353,14 @@ export class Bridge {
     );
     return digestOf(result, key) === read.digest;
   }
+}
+
+const gatewayEnded = 'the program that serves the toolsets ended';
+const nextGateway = ' The next call goes to another one, with new instances.';
+
+function isLostCall(method: string, failure: TransportFailure): boolean {
+  const hasEnded = ['broken', 'closed'].includes(failure.reason.kind);
+  return method === 'tools/call' && hasEnded && !wasNotDelivered(failure);
 }
 
 function digestOf(result: Result, key: string): string | undefined {

@@ -11,14 +11,22 @@ import { HttpTransport } from '../connections/http/transport.js';
 import { Peer, type PeerListener } from '../peer/peer.js';
 import { modernVersion } from '../protocol/versions.js';
 import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { directAgents } from '../connections/http/agents.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { agentsOver, directAgents, type MakeAgents } from '../connections/http/agents.js';
 import { exchange, type HttpReply } from '../connections/http/exchange.js';
 
 export interface GatewayAddress {
   readonly url: string;
-  readonly token: string;
+  /** Absent for a gateway in this process. */
+  readonly token?: string;
+  /** Connects to a gateway in this process. */
+  readonly connect?: () => Duplex;
 }
+
+const agentsFor = ({ connect }: GatewayAddress): MakeAgents =>
+  connect ? agentsOver(connect) : directAgents;
 
 export interface LineDeps {
   /** Finds the gateway, or starts one. */
@@ -33,6 +41,8 @@ export interface LineDeps {
   readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void> | void;
 }
 
+const overStdio = { 'mcp-toolsets-over': 'stdio' };
+
 /**
  * A gateway is looked for again if it does not begin a new session within this, in milliseconds.
  */
@@ -42,19 +52,15 @@ export class Way {
   readonly transport: HttpTransport;
   readonly peer: Peer;
 
-  constructor(
-    { url, token }: GatewayAddress,
-    deps: LineDeps,
-    times: number,
-    onClose: (way: Way) => void,
-  ) {
+  constructor(gateway: GatewayAddress, deps: LineDeps, times: number, onClose: (way: Way) => void) {
+    const { url, token } = gateway;
     const { log, clock, version, listener, onRenewed } = deps;
     // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone
     // (L2a).
     const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
     const all = {
-      Authorization: `Bearer ${token}`,
-      'mcp-toolsets-over': 'stdio',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...overStdio,
       ...elsewhere,
     };
     const literal = (value: string) => ({ kind: 'literal', value }) as const;
@@ -71,6 +77,7 @@ export class Way {
       clock,
       clientVersion: version,
       timeoutMs: sessionLimitMs,
+      agents: agentsFor(gateway),
     });
     this.peer = new Peer(
       {
@@ -161,15 +168,15 @@ export class Line {
 }
 
 const endLimitMs = 2_000;
+const againMs = 100;
 
 export class OwnAddress {
-  private readonly id = randomBytes(16).toString('base64url');
+  readonly id = randomBytes(16).toString('base64url');
   private gateway: GatewayAddress | undefined;
   private attendance = new AbortController();
-  private readonly agents = directAgents({});
 
-  at({ url, token }: GatewayAddress): GatewayAddress {
-    return { url: `${url}/c/${this.id}`, token };
+  at(gateway: GatewayAddress): GatewayAddress {
+    return { ...gateway, url: `${gateway.url}/c/${this.id}` };
   }
 
   /** Holds the address open until it is given back, or the gateway goes. */
@@ -177,10 +184,18 @@ export class OwnAddress {
     this.attendance.abort();
     this.attendance = new AbortController();
     this.gateway = gateway;
-    // The stream has only signs of life. After its end, the next message finds the gateway and
-    // opens the address there.
-    const opened = this.ask('GET', gateway, this.attendance.signal);
-    void opened.then(({ body }) => finished(body.resume())).catch(() => undefined);
+    // After the end of the gateway, the next message finds another one and opens the address there.
+    this.hold(gateway, this.attendance.signal).catch(() => undefined);
+  }
+
+  /** The stream has only signs of life. After a break it begins again, before its conversation ends (L2a). */
+  private async hold(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { status, body } = await this.ask('GET', gateway, signal);
+      await finished(body.resume()).catch(() => undefined);
+      if (status !== 200) return;
+      await pause(againMs, undefined, { signal, ref: false });
+    }
   }
 
   /** Never rejects. */
@@ -196,15 +211,16 @@ export class OwnAddress {
     signal: AbortSignal,
   ): Promise<HttpReply> {
     const url = new URL(gateway.url);
-    const headers = { accept: 'text/event-stream' };
-    const credentials = { authorization: `Bearer ${gateway.token}` };
+    const headers = { accept: 'text/event-stream', ...overStdio };
+    const { token } = gateway;
+    const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return exchange({
       method,
       url,
       headers,
       credentials,
       redirects: 'leave',
-      agents: this.agents,
+      agents: agentsFor(gateway)({}),
       signal,
     });
   }

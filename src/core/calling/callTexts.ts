@@ -1,5 +1,6 @@
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
+import { clause, lostCallReason, lostCallText } from '../protocol/lostCall.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type {
@@ -114,8 +115,7 @@ export function failedCall(
     return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
   }
   const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';
-  const text = `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
-  return [text, 'lost', 'The connection ended before the answer.'];
+  return [lostCallText(tool, failure.cause, next), 'lost', lostCallReason];
 }
 
 /** Makes the text for requests other than calls. A client may always repeat these. */
@@ -133,11 +133,6 @@ export function requestText(
 
 function notHeldText(server: string): string {
   return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
-}
-
-/** Some causes are sentences. */
-function clause(cause: string): string {
-  return cause.replace(/\.$/, '');
 }
 
 function seconds(ms: number): string {

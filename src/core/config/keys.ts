@@ -237,6 +237,16 @@ const levels = {
         flow: ': { $1 }',
       },
     ),
+    maxInstances: key(
+      { kind: 'size' },
+      'How many instances conversations may have at once, over all servers.',
+      {
+        fix: 'Write a whole number above 0, for example `{key}: 64`.',
+        details:
+          'At the limit, a new conversation ends an instance that was not used for five minutes, or its call fails. The option `--max-instances` and the setting `mcpToolsets.maxInstances` come before this key, and this file before `~/.minds/mcp.yaml`.',
+        byDefault: '32',
+      },
+    ),
   },
   server: {
     transport: choice(

@@ -204,6 +204,12 @@ export function isEnabled(server: ConfiguredServer): boolean {
   return server.kind === 'valid' ? server.definition.enabled : server.enabled;
 }
 
+/** `maxInstances` at the head of a file. */
+export interface InstanceLimit {
+  readonly most: number;
+  readonly place: Place;
+}
+
 interface ServerOfFile {
   readonly id: string;
   readonly source: string;
@@ -223,12 +229,15 @@ export type ParsedSource =
       readonly folder: string;
       readonly origin: SourceOrigin;
       readonly servers: readonly ConfiguredServer[];
+      readonly limit?: InstanceLimit;
       readonly problems: readonly Problem[];
     };
 
 /** All files together, in the order for claiming names and publishing tools (N5b, N6). */
 export interface ConfigModel {
   readonly servers: readonly ConfiguredServer[];
+  /** The limit of the highest source that has one. */
+  readonly limit?: InstanceLimit;
   /** The shadowed entries of lower sources (C5), by id. */
   readonly shadowed: ReadonlyMap<string, readonly Place[]>;
 }

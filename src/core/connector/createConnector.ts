@@ -3,6 +3,7 @@
  * closes it.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
@@ -48,8 +49,8 @@ export interface ConnectorDeps {
   readonly agents?: MakeAgents | undefined;
   readonly keepSecret?: (values: readonly string[]) => Disposable;
   /**
-   * The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows
-   * needs none.
+   * The path of the bundled guardianMain, beside our command line. Without it, only groups and
+   * marked processes end. Windows needs none for that.
    */
   readonly guardianScript?: string | undefined;
 }
@@ -60,7 +61,8 @@ export function createConnector(
   eras = new EraMemories(),
   roots: () => readonly string[] = () => [],
 ): Connector {
-  const { env, clock, trace, clientVersion, guardianScript: script } = deps;
+  const { env, clock, trace, clientVersion, oauth, agents, guardianScript: script } = deps;
+  const cli = script && join(dirname(script), 'cli.js');
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
   const { execPath } = process;
   const keeper =
@@ -156,9 +158,9 @@ export function createConnector(
           hostEnv: env,
           roots: roots(),
           process: nextProcess(),
+          cli,
         });
       const { attemptHttp } = await import('../connections/http/attempt.js');
-      const { oauth, agents } = deps;
       return await attemptHttp({
         ...parts,
         launch,

@@ -2,15 +2,18 @@
  * Opens the engine, the same for every shell: a window, `serve`, `connect`, the engine behind it
  * and a single command (G6d). It assembles the core, follows the config files, keeps the record of
  * calls, delivers results and opens the endpoints. The options of a shell say what is kept and who
- * is asked; `serve` says who may call. Invariant: the endpoints close before the core ends, and the
- * stores are written last.
+ * is asked; `serve` says who may call. Invariants: the endpoints listen before the first server
+ * starts (P8b), and close before the core ends; the stores are written last.
  */
-import { toDisposable, type Disposable } from '../base/disposables.js';
+import type { Duplex } from 'node:stream';
+import { limited } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
 import type { KeptOffers } from '../catalogue/publication.js';
 import type { Stores } from '../host/hostDeps.js';
 import type { Program } from '../files/addressFile.js';
 import { CallFile, callFileOf } from '../files/callFile.js';
 import { configFileOf } from '../files/configFile.js';
+import { newToken } from '../files/tokenFile.js';
 import type { Gateway, GatewayDeps, StableAddress } from '../gateway/http/gateway.js';
 import type { RestBackend } from '../gateway/http/rest.js';
 import {
@@ -18,6 +21,8 @@ import {
   StableEndpoint,
   type EndpointSecret,
 } from '../gateway/http/stableEndpoint.js';
+import { everyToolset } from '../gateway/routes.js';
+import { sentSnapshot } from '../reconcile/sentSnapshot.js';
 import { nowhere, type ArtifactStore } from '../results/artifacts.js';
 import { Delivery, deliveryWithoutFiles } from '../results/delivery.js';
 import { DiskArtifacts } from '../results/diskArtifacts.js';
@@ -32,6 +37,8 @@ export interface EngineOptions extends Omit<CoreDeps, 'readSources' | 'stores'> 
    */
   readonly folder: string | undefined;
   readonly home: string;
+  /** The time for calls in flight at the end, in milliseconds. By default they are cancelled. */
+  readonly finishMs?: number;
   /** By default no file of a result is written. */
   readonly results?: {
     /** The folder for files, existing or not; undefined without a workspace. */
@@ -67,9 +74,10 @@ export type Audience = { readonly listeners?: Listeners } & (
       /** If it is 0, the system chooses a port. Without it, the endpoint waits for `use`. */
       readonly port?: number;
     }
-  /** The one client behind the bridge of this process. */
-  | { readonly kind: 'bridge'; readonly token: string }
 );
+
+/** A command waits this long for starting servers, in milliseconds (G2e). */
+const startLimitMs = 8_000;
 
 export function openEngine(options: EngineOptions): Engine {
   return new Engine(options);
@@ -78,6 +86,8 @@ export function openEngine(options: EngineOptions): Engine {
 export class Engine {
   private following: Disposable | undefined;
   private readonly endpoints: StableEndpoint[] = [];
+  /** The gateway without a port. */
+  private inside: Gateway | undefined;
   private readonly record: CallFile | undefined;
   private readonly core: Core;
   private readonly artifacts: ArtifactStore | undefined;
@@ -129,7 +139,7 @@ export class Engine {
     apply();
   }
 
-  /** Opens an endpoint for an audience. The engine closes it. */
+  /** Opens an endpoint for an audience. The engine closes it. Starts wait until it listens. */
   serve(audience: Audience): StableEndpoint {
     const { clock } = this.options.surroundings;
     const port = audience.kind === 'agents' ? audience.port : 0;
@@ -142,12 +152,29 @@ export class Engine {
       createGateway: (stable) => this.gatewayFor(audience, stable),
     });
     this.endpoints.push(endpoint);
+    this.core.turns.hold(endpoint.settled());
     return endpoint;
+  }
+
+  /**
+   * Serves one client in this process, without a port. Resolves to the function that connects it.
+   */
+  async serveInside(listeners: Listeners): Promise<() => Duplex> {
+    const { createGateway } = await import('../gateway/http/gateway.js');
+    const { version } = this.options.surroundings;
+    const stable = { port: 0, token: newToken() };
+    const gateway = createGateway({ ...this.gatewayDeps(), ...listeners }, { version, stable });
+    this.inside = gateway;
+    return () => gateway.connectInside();
   }
 
   async dispose(): Promise<void> {
     this.following?.dispose();
-    await Promise.all(this.endpoints.map((endpoint) => endpoint.dispose()));
+    const { finishMs } = this.options;
+    await Promise.all([
+      this.inside?.dispose(),
+      ...this.endpoints.map((endpoint) => endpoint.dispose(finishMs)),
+    ]);
     await this.core.dispose();
     await Promise.all([
       this.artifacts?.settled(),
@@ -174,34 +201,38 @@ export class Engine {
         return audience.secret;
       case 'agents':
         return secretInFile(audience.tokenFile, audience.program, this.options.surroundings.clock);
-      case 'bridge':
-        return {
-          read: () => Promise.resolve(audience.token),
-          watch: () => toDisposable(() => {}),
-        };
     }
   }
 
   private async gatewayFor(audience: Audience, stable: StableAddress): Promise<Gateway> {
-    const { clock, version } = this.options.surroundings;
-    const { backend, log, delivery } = this;
+    const { version } = this.options.surroundings;
     const { createGateway } = await import('../gateway/http/gateway.js');
-    const deps = {
-      backend,
-      clock,
-      log,
-      delivery,
-      ...audience.listeners,
-    };
+    const deps = { ...this.gatewayDeps(), ...audience.listeners };
     if (audience.kind === 'agents')
-      return createGateway({ ...deps, rest: await this.restBackend() }, { version, stable });
-    if (audience.kind === 'bridge') return createGateway(deps, { version, stable });
+      return createGateway(
+        { ...deps, rest: await this.restBackend(), snapshot: () => this.snapshotForOthers() },
+        { version, stable },
+      );
     const { name } = audience;
     return createGateway(deps, {
       version,
       stable: { ...stable, audience: 'editor' },
       ...(name !== undefined && { editorName: name }),
     });
+  }
+
+  private gatewayDeps(): Pick<GatewayDeps, 'backend' | 'clock' | 'log' | 'delivery'> {
+    const { backend, log, delivery } = this;
+    return { backend, clock: this.options.surroundings.clock, log, delivery };
+  }
+
+  /** Of the present files, after the starts if they end in time. */
+  private async snapshotForOthers(): Promise<object> {
+    await this.files?.readNow();
+    const { clock } = this.options.surroundings;
+    const settled = (over: AbortSignal): Promise<void> => this.backend.settled(everyToolset, over);
+    await limited(clock, startLimitMs, undefined, settled).catch(() => undefined);
+    return sentSnapshot(this.host.snapshot);
   }
 
   /** One for all gateways, because it writes one file by one edit at a time. */

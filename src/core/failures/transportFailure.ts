@@ -11,11 +11,12 @@ type Reason =
     }
   /**
    * Delivered, so the server may have acted on it; the answer broke off or never began. `code` is
-   * Node's.
+   * Node's. `isEnded`: the server itself ended it.
    */
   | {
       readonly kind: 'broken';
       readonly detail: string;
+      readonly isEnded?: true;
       readonly code?: string;
     }
   | {

@@ -1,18 +1,23 @@
 /**
  * Keeps the addresses of a folder's gateways beside its token file, for clients without port and
- * token (G6). An editor and `serve` share one file. An engine has one for its version, so no other
- * version joins it (G6d). A file names the process too, so the token never goes to another program
- * with the same port.
+ * token (G6). Each gateway has a note of its own, with its id in the name. A note names the process
+ * and what confines it too (G6h), so the token never goes to another program with the same port.
  */
+import { randomBytes } from 'node:crypto';
 import { readdir, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
-import type { Clock } from '../base/clock.js';
-import type { Disposable } from '../base/disposables.js';
+import {
+  confinementHere,
+  sharesBoot,
+  sharesProcesses,
+  type Confinement,
+} from '../base/confinement.js';
 import { isAlive } from '../base/isAlive.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { hasFields, isObject } from '../base/isObject.js';
-import { watchFile } from './watchedFile.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 const kinds = ['editor', 'serve', 'engine'] as const;
 
@@ -26,77 +31,70 @@ export interface NotedAddress {
   readonly pid: number;
   readonly program: Program;
   readonly since: number;
+  readonly confinement: Confinement;
+  /** The name of the machine. */
+  readonly host: string;
 }
 
-export function addressFileOf(tokenFile: string, { kind, version }: Program): string {
-  const { dir, name } = path.parse(tokenFile);
-  return path.join(dir, `${name}${kind === 'engine' ? `.engine-${version}` : ''}.address`);
-}
-
+/** Resolves to the function that removes the note. Rejects as `node:fs/promises` does. */
 export async function noteAddress(
   tokenFile: string,
-  noted: Omit<NotedAddress, 'pid'>,
-): Promise<void> {
-  const text = `${JSON.stringify({ ...noted, pid: process.pid })}\n`;
-  await makePrivateFile(addressFileOf(tokenFile, noted.program), text);
+  noted: Pick<NotedAddress, 'port' | 'program' | 'since'>,
+): Promise<() => Promise<void>> {
+  const id = randomBytes(8).toString('hex');
+  const file = path.format({ ...partsOf(tokenFile), ext: `.${id}.address` });
+  const full: NotedAddress = {
+    ...noted,
+    pid: process.pid,
+    confinement: confinementHere(),
+    host: hostname(),
+  };
+  await makePrivateFile(file, `${JSON.stringify(full)}\n`);
+  return () => unlink(file).catch(() => undefined);
 }
 
-/** Notes it again when the note is gone, because the process with the newer note has ended. */
-export function keepAddress(
-  tokenFile: string,
-  noted: Omit<NotedAddress, 'pid'>,
-  clock: Clock,
-): Disposable {
-  const watched = watchFile(addressFileOf(tokenFile, noted.program), { clock });
-  watched.onDidChange(({ kind }) => {
-    // Without the note, clients use the port of their entries.
-    if (kind === 'absent') noteAddress(tokenFile, noted).catch(() => undefined);
-  });
-  return watched;
-}
-
-/** Removes the note of this process. A newer note of another process stays. */
-export async function forgetAddress(tokenFile: string, program: Program): Promise<void> {
-  const file = addressFileOf(tokenFile, program);
-  const noted = await live(file);
-  if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
-}
-
-export async function notedAddress(
-  tokenFile: string,
-  program: Program,
-): Promise<NotedAddress | undefined> {
-  return await live(addressFileOf(tokenFile, program));
-}
-
+/** The newest first. A note whose process is certainly gone is removed. */
 export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]> {
-  const { dir, name } = path.parse(tokenFile);
+  const { dir, name } = partsOf(tokenFile);
   const names = await readdir(dir).catch(() => []);
-  const files = names
-    .filter(
-      (file) =>
-        file === `${name}.address` ||
-        (file.startsWith(`${name}.engine-`) && file.endsWith('.address')),
-    )
-    .sort((a, b) => a.length - b.length);
+  const files = names.filter(
+    (file) =>
+      file.startsWith(`${name}.`) && /^[0-9a-f]{16}\.address$/.test(file.slice(name.length + 1)),
+  );
   const noted = await Promise.all(files.map((file) => live(path.join(dir, file))));
-  return noted.filter((each) => each !== undefined);
+  return noted.filter((each) => each !== undefined).sort((a, b) => b.since - a.since);
+}
+
+function partsOf(tokenFile: string): { readonly dir: string; readonly name: string } {
+  const { dir, name } = path.parse(tokenFile);
+  return { dir, name };
 }
 
 async function live(file: string): Promise<NotedAddress | undefined> {
-  try {
-    const noted: unknown = JSON.parse(await readTextFile(file, largestConfigFile));
-    return isNoted(noted) && isAlive(noted.pid) ? noted : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = await readTextFile(file, largestConfigFile).catch(() => '');
+  const noted = unlessThrown(() => JSON.parse(text) as unknown);
+  if (!isNoted(noted)) return undefined;
+  if (!isDead(noted)) return noted;
+  await unlink(file).catch(() => undefined);
+  return undefined;
+}
+
+/** The processes of another sandbox or machine cannot be seen from here. */
+function isDead({ confinement, host, pid }: NotedAddress): boolean {
+  const here = confinementHere();
+  if (!sharesBoot(confinement, here)) return host === hostname();
+  return sharesProcesses(confinement, here) && !isAlive(pid);
 }
 
 function isNoted(noted: unknown): noted is NotedAddress {
   if (!isObject(noted) || ![noted['port'], noted['pid'], noted['since']].every(Number.isInteger))
     return false;
-  const { program } = noted;
+  const { program, confinement, host } = noted;
   return (
-    hasFields(program, { version: 'string' }) && kinds.some((each) => each === program['kind'])
+    hasFields(program, { version: 'string' }) &&
+    kinds.some((each) => each === program['kind']) &&
+    typeof host === 'string' &&
+    isObject(confinement) &&
+    Object.values(confinement).every((value) => typeof value === 'string')
   );
 }

@@ -5,7 +5,9 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { systemClock, type Clock } from '../base/clock.js';
+import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 const answerLimitMs = 5_000;
 const longestProof = 1024;
@@ -20,37 +22,56 @@ export function proofOf(token: string, port: number, challenge: string): string 
 /** The challenge is as long as a key, so it never repeats. */
 export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
-export async function knowsToken(
+/** Whether a listener knows the token, does not know it, or is not there. */
+type Proof = 'proven' | 'stranger' | 'silent';
+
+export async function proofAt(
   port: number,
   token: string,
   clock: Clock = systemClock,
-): Promise<boolean> {
+): Promise<Proof> {
   const challenge = randomBytes(32).toString('base64url');
+  const path = `/proof?challenge=${challenge}`;
+  let answer: string;
   try {
-    const answer = await answerAt(port, `/proof?challenge=${challenge}`, {
-      clock,
-      longest: longestProof,
-    });
-    const given = Buffer.from(asText((JSON.parse(answer) as { readonly proof?: unknown }).proof));
-    const expected = Buffer.from(proofOf(token, port, challenge));
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  } catch {
-    return false;
+    answer = await answerAt(port, path, { clock, longest: longestProof });
+  } catch (error) {
+    return isUnanswered(error) ? 'silent' : 'stranger';
   }
+  const read = unlessThrown(() => JSON.parse(answer) as unknown);
+  const given = Buffer.from(asText(asFields(read)['proof']));
+  const expected = Buffer.from(proofOf(token, port, challenge));
+  return given.length === expected.length && timingSafeEqual(given, expected)
+    ? 'proven'
+    : 'stranger';
 }
+
+export async function knowsToken(port: number, token: string, clock?: Clock): Promise<boolean> {
+  return (await proofAt(port, token, clock)) === 'proven';
+}
+
+/** Only the system calls have a code without a prefix of Node's parser. */
+function isUnanswered(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return error instanceof NoAnswer || /^E[A-Z]+$/.test(code);
+}
+
+class NoAnswer extends Error {}
 
 interface Asking {
   readonly clock: Clock;
   /** In UTF-16 code units. */
   readonly longest: number;
   readonly headers?: OutgoingHttpHeaders;
+  /** In milliseconds. */
+  readonly limitMs?: number | undefined;
 }
 
 /** Not `fetch`, because on Node 20 and 22 it forgets its signal after garbage collection. */
 export async function answerAt(
   port: number,
   path: string,
-  { clock, longest, headers = {} }: Asking,
+  { clock, longest, headers = {}, limitMs = answerLimitMs }: Asking,
 ): Promise<string> {
   const request = get({
     host: '127.0.0.1',
@@ -61,7 +82,7 @@ export async function answerAt(
   });
   // An error after the response has no other listener.
   request.on('error', () => undefined);
-  const limit = clock.after(answerLimitMs, () => request.destroy(new Error('It did not answer.')));
+  const limit = clock.after(limitMs, () => request.destroy(new NoAnswer('It did not answer.')));
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     let text = '';

@@ -24,6 +24,9 @@ const routePattern =
 /** The path of the connected programs as JSON, for the holders of a lasting token. */
 export const programsPath = '/programs';
 
+/** The path of the snapshot of the servers as JSON, for the same holders. */
+export const snapshotPath = '/snapshot';
+
 export interface ConnectedProgram {
   readonly program: string;
   readonly toolset: string;

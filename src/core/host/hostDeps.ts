@@ -22,8 +22,8 @@ export interface HostSettings {
    * is 30,000.
    */
   readonly drainLimitMs?: number;
-  /** Returns the limit of live instances (L2). The default is 32. */
-  readonly maxInstances?: () => number;
+  /** Returns the limit of instances (L2c), if the person gave it by an option or a setting. */
+  readonly maxInstances?: () => number | undefined;
   /**
    * The number of starts at once without a waiting caller (P8). The default is the number of the
    * machine's cores.

@@ -8,11 +8,18 @@ import { Throttle } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import type { Servers } from '../calling/hostContract.js';
 import { adminId, type AdminDeps } from '../catalogue/admin.js';
 import { offerMemory, type Publication } from '../catalogue/publication.js';
 import { withoutBarred } from '../catalogue/serverLists.js';
-import type { ConfigModel, ConfiguredServer, Launch, SourceText } from '../config/model.js';
+import {
+  startOfFile,
+  type ConfigModel,
+  type ConfiguredServer,
+  type Launch,
+  type SourceText,
+} from '../config/model.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import { ConfigState } from '../config/read/merge.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
@@ -31,6 +38,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private shadowed: ConfigModel['shadowed'] = new Map();
+  private limit: ConfigModel['limit'] | undefined;
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
   private readonly knownSecrets = new Set<string>();
@@ -180,7 +188,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
 
   takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
-    const found = [...publication.problems];
+    const found = [...publication.problems, ...this.problemsOfLimit()];
     const servers = this.servers.flatMap((server) => {
       const { id } = server;
       const facts = this.units.get(id)?.facts;
@@ -201,6 +209,14 @@ export class ConfiguredServers implements Servers, AdminDeps {
       problems,
       builtIn,
     };
+  }
+
+  private problemsOfLimit(): Problem[] {
+    const { evictedInVain: count, most } = this.deps.services.connector;
+    const file = this.sources.find(({ text }) => text !== undefined)?.file;
+    if (count === 0 || file === undefined) return [];
+    const place = this.limit?.place ?? { file, range: startOfFile };
+    return [problemOf('instances-evicted', place, { count, most, instead: String(2 * most) })];
   }
 
   private get everyUnit(): readonly ServerUnit[] {
@@ -224,6 +240,8 @@ export class ConfiguredServers implements Servers, AdminDeps {
     const { servers, problems } = withoutBarred(applied.model.servers, lists);
     this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
+    this.limit = applied.model.limit;
+    services.connector.setLimitOfFiles(this.limit?.most);
     this.configProblems = [...applied.problems, ...problems];
   }
 

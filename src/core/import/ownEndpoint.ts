@@ -6,13 +6,6 @@ import { tokenVariable } from '../base/tokenVariable.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the toolset behind an entry, by its address on any port of this machine or by `connect`.
- */
-export function toolsetOf(entry: Entry): string | undefined {
-  return connectOf(entry)?.id ?? toolsetOfAddress(entry);
-}
-
 const withValue: ReadonlySet<string> = new Set([
   '-C',
   '--folder',
@@ -24,7 +17,7 @@ const withValue: ReadonlySet<string> = new Set([
 
 /**
  * Reads an entry that starts `connect`. The program in front of it may be any with our name, or
- * with `-C`.
+ * with `-C`. Without `id`, it offers all toolsets.
  */
 export function connectOf({ command, args }: Entry) {
   const words: unknown[] = [command, args ?? []].flat();
@@ -49,7 +42,8 @@ export function connectOf({ command, args }: Entry) {
   return at >= 0 && (before || folder !== undefined) ? { id, folder } : undefined;
 }
 
-function toolsetOfAddress(entry: Entry): string | undefined {
+/** The address may have any port of this machine. */
+export function toolsetOfAddress(entry: Entry): string | undefined {
   const url = entry['url'] ?? entry['httpUrl'] ?? entry['serverUrl'];
   if (typeof url !== 'string') return undefined;
   return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(url)?.[1];

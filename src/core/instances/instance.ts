@@ -133,6 +133,10 @@ export class Instance implements SlotHolder {
     return Number.isFinite(since) ? since : undefined;
   }
 
+  get isLease(): boolean {
+    return this.lessee !== undefined;
+  }
+
   get isSpare(): boolean {
     return this.use.kind === 'spare' && this.idleSince !== undefined;
   }

@@ -243,6 +243,12 @@ export class InstancePool {
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.isShared) return { kind: 'notHeld' };
     if (this.phase === 'closed') return { kind: 'notSent', cause: 'the server was stopped' };
+    if (this.freeFor(conversation, client)) {
+      const refused = await this.deps.services.connector.makeRoom(signal, { isLease: true });
+      if (!refused) return this.use(conversation, { client, signal, instance }, send);
+      if (refused.kind === 'failed') return { kind: 'startFailed', failure: refused.failure };
+      return refused;
+    }
     const starting = this.start(
       {
         kind: 'leased',
@@ -296,12 +302,21 @@ export class InstancePool {
     const held = this.holderOf(conversation);
     if (held || instance === 'held') return held;
     if (instance === 'any') return this.open;
-    if (this.starts.of(conversation)) return undefined;
-    const fitting = [this.only('warm'), this.only('spare')].find(
+    const free = this.freeFor(conversation, client);
+    if (!free || !this.hasRoomForLease) return undefined;
+    this.lease(free, conversation, client);
+    return free;
+  }
+
+  private freeFor(conversation: string, client: ServerClient | undefined): Instance | undefined {
+    if (this.holderOf(conversation) || this.starts.of(conversation)) return undefined;
+    return [this.only('warm'), this.only('spare')].find(
       (one) => one?.isOpen && knows(one.declared, client),
     );
-    if (fitting) this.lease(fitting, conversation, client);
-    return fitting;
+  }
+
+  private get hasRoomForLease(): boolean {
+    return this.deps.services.connector.hasRoom({ isLease: true });
   }
 
   /**
@@ -369,9 +384,13 @@ export class InstancePool {
     const { capabilities } = client ?? services.expectedClient();
     this.starts.startAhead(
       capabilities,
-      () => this.wantsSpare() && !this.only('spare') && !this.starts.ahead,
+      () => this.wantsSpare() && this.hasRoomForLease && !this.only('spare') && !this.starts.ahead,
     );
-    instance.news = conversations.newsOfLease(conversation, client);
+    const news = conversations.newsOfLease(conversation, client);
+    if (news.kind === 'replaced') services.connector.noteReplaced(news.cause);
+    instance.news = news;
+    // A fresh lease makes no room, so its waiting callers need no protection.
+    this.allowEviction(instance);
     if (wasSpare) this.deps.onEvent({ kind: 'spareTaken', instance });
     this.changed();
   }

@@ -43,8 +43,8 @@ export class Start implements SlotHolder {
   readonly signal = this.controller.signal;
 
   /**
-   * @param purpose changes when a conversation takes a start ahead @param turn absent if a caller
-   * waits at once
+   * @param purpose changes when a conversation takes a start ahead @param turn absent if it starts no
+   * process
    */
   constructor(
     public purpose: Purpose,
@@ -56,6 +56,10 @@ export class Start implements SlotHolder {
 
   get phase(): SlotHolder['phase'] {
     return this.signal.aborted ? 'ending' : 'starting';
+  }
+
+  get isLease(): boolean {
+    return this.purpose.kind === 'leased';
   }
 
   get isSpare(): boolean {
@@ -84,7 +88,7 @@ export class Start implements SlotHolder {
     const { signal, declared: capabilities, turn, client } = this;
     if (turn?.coming) await orAborted(turn.coming, signal);
     // A start ahead makes no room for itself.
-    if (signal.aborted || (this.isSpare && !connector.hasRoom())) return { kind: 'cancelled' };
+    if (signal.aborted || (this.isSpare && !connector.hasRoom(this))) return { kind: 'cancelled' };
     const { launch, timeouts } = definition();
     const log = serverLog(server);
     const request = {
@@ -174,13 +178,9 @@ export class Starts {
 
   startAhead(declared: Fields, isWanted: () => boolean): void {
     if (this.delay || !isWanted()) return;
-    const { clock, turns } = this.deps.services;
-    this.delay = clock.after(aheadDelayMs, () => {
+    this.delay = this.deps.services.clock.after(aheadDelayMs, () => {
       this.delay = undefined;
-      if (isWanted())
-        this.ends.add(
-          this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome,
-        );
+      if (isWanted()) this.ends.add(this.begin({ kind: 'spare' }, declared).outcome);
     });
   }
 
@@ -193,28 +193,27 @@ export class Starts {
   }
 
   /**
-   * Gives the start ahead to a conversation, if its client can do what was declared. It goes on
-   * under the key of the conversation, counts from now, and no longer waits for its turn.
+   * Gives the start ahead to a conversation, if its client can do what was declared and the limit
+   * has room. It goes on under the key of the conversation, counts from now, and has a waiting
+   * caller.
    */
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;
-    if (!knows(ahead.declared, purpose.client)) return undefined;
+    const { connector, clock } = this.deps.services;
+    const fits = knows(ahead.declared, purpose.client) && connector.hasRoom({ isLease: true });
+    if (!fits) return undefined;
     this.underWay.delete('spare');
     ahead.purpose = purpose;
-    ahead.since = this.deps.services.clock.now();
+    ahead.since = clock.now();
     ahead.turn?.hurry();
     this.register(ahead);
     return ahead;
   }
 
-  private begin(
-    purpose: Purpose,
-    declared: Fields,
-    client?: ServerClient,
-    turn?: StartTurn,
-  ): Start {
-    const { clock, expectedClient: expected } = this.deps.services;
+  private begin(purpose: Purpose, declared: Fields, client?: ServerClient): Start {
+    const { clock, turns, expectedClient: expected } = this.deps.services;
+    const turn = turns.takeFor(this.deps.definition().launch, purpose.kind !== 'spare');
     const start = new Start(
       purpose,
       clock.now(),

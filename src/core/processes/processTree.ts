@@ -4,9 +4,10 @@
  * TERM, then KILL. The direct child ends with its `exit`, never with its streams, because a
  * grandchild may hold them.
  */
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
+import { namedPipes, type NamedPipes, type ServerStreams } from './namedPipes.js';
 import { endMembers, type TreeKeeper, type TreeMembers } from './treeMembers.js';
 import { posixProgram, windowsProgram } from './program.js';
 
@@ -41,7 +42,8 @@ const graces = {
 /** The process comes into being before this returns its promise. */
 export async function startProcess(start: ProcessStart): Promise<StartedProcess> {
   start.keeper.prepare?.();
-  let child: ChildProcessWithoutNullStreams;
+  let child: ChildProcess;
+  let pipes: NamedPipes | undefined;
   try {
     const { command, args } = start;
     const isWindows = process.platform === 'win32';
@@ -52,11 +54,12 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
           args,
           verbatim: false,
         };
+    pipes = namedPipes();
     child = spawn(program.file, program.args, {
       ...(!isWindows && { argv0: command }),
       cwd: start.cwd,
       env: { ...start.env, [markVariable]: start.mark },
-      stdio: 'pipe',
+      stdio: pipes?.stdio ?? 'pipe',
       windowsHide: true,
       windowsVerbatimArguments: program.verbatim,
       detached: !isWindows,
@@ -64,6 +67,8 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
   } catch (error) {
     // For example, a NUL in an argument, or E2BIG.
     return { kind: 'notStarted', error: error as NodeJS.ErrnoException };
+  } finally {
+    pipes?.spawned();
   }
   if (child.pid === undefined) {
     const error = await new Promise<NodeJS.ErrnoException>((resolve) =>
@@ -72,10 +77,19 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
     return { kind: 'notStarted', error };
   }
   const members = start.keeper.admit(child.pid, start.mark);
-  return { kind: 'started', tree: new ProcessTree(child, child.pid, members, start.keeper) };
+  const streams = pipes ?? (child as ChildProcessWithoutNullStreams);
+  const started = { child, pid: child.pid, streams };
+  return { kind: 'started', tree: new ProcessTree(started, members, start.keeper) };
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly streams: ServerStreams;
 }
 
 export class ProcessTree {
+  readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -84,14 +98,14 @@ export class ProcessTree {
   private stopping: Promise<readonly number[]> | undefined;
 
   constructor(
-    child: ChildProcessWithoutNullStreams,
-    readonly pid: number,
+    { child, pid, streams }: Started,
     private readonly members: TreeMembers,
     private readonly keeper: TreeKeeper,
   ) {
-    this.stdin = child.stdin;
-    this.stdout = child.stdout;
-    this.stderr = child.stderr;
+    this.pid = pid;
+    this.stdin = streams.stdin;
+    this.stdout = streams.stdout;
+    this.stderr = streams.stderr;
     // The exit or the failed write reports a broken pipe.
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.on('error', () => {});
     this.exited = new Promise((resolve) => {

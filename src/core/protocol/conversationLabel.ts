@@ -1,9 +1,12 @@
 /**
- * Names conversations for people by the beginning of their unique part, enough to distinguish a
- * few.
+ * The ids of conversations without a name (G3), and names for people: the beginning of the unique
+ * part, enough to distinguish a few.
  */
 
-const kinds = ['minds-', 'mcp-session:'] as const;
+const kinds = ['minds-', 'mcp-session:', 'mcp-address:'] as const;
+
+export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
+export const addressConversation = (address: string): string => `mcp-address:${address}`;
 
 export function conversationLabel(conversation: string): string {
   const own =

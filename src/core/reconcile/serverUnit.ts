@@ -5,6 +5,7 @@
  * starts (S1); a disposed unit leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
+import type { ApprovalStatus } from '../approval/approvals.js';
 import { orAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
@@ -59,7 +60,7 @@ interface Stopped {
   readonly since: number;
 }
 
-/** With a caller, the start does not wait for its turn. */
+/** With a caller, the start comes before those without one. */
 type Demand = 'by a caller' | 'by the plan';
 
 export interface UnitDeps extends Omit<ServingDeps, 'server' | 'conversations'> {
@@ -90,6 +91,8 @@ export class ServerUnit {
   private divergedAt: number | undefined;
   /** True if the last plan waited for an approval, so that only a new judgement changes it. */
   private heldBack = false;
+  /** Judged with each change of this unit, because each snapshot of all units reads it. */
+  private approval: ApprovalStatus = { kind: 'notAsked' };
   /** The offer that the memory has for the next window. */
   private remembered: RememberedOffer | undefined;
   private readonly ends: PendingEnds;
@@ -294,7 +297,7 @@ export class ServerUnit {
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
-      approval: approvalOf(this.asked, this.stopped !== undefined),
+      approval: this.approval,
     };
   }
 
@@ -313,12 +316,12 @@ export class ServerUnit {
     if (demand === 'by a caller' || !waitsForCall) this.launch(definition, demand);
   }
 
-  /** Without published tools, the start does not wait for its turn either. */
+  /** Somebody waits for the first tools too. */
   private launch(definition: ServerDefinition, demand: Demand): void {
     const { clock, turns, expectedClient: expected } = this.deps.services;
     const client = expectedClient(expected());
     const isUrgent = demand === 'by a caller' || !this.standIn;
-    const turn = turns.take(isUrgent || definition.launch.transport !== 'stdio');
+    const turn = turns.takeFor(definition.launch, isUrgent);
     const start = new Start({ kind: 'warm' }, clock.now(), client.capabilities, turn, client);
     const attempt: Attempt = {
       kind: 'starting',
@@ -327,7 +330,7 @@ export class ServerUnit {
       done: Promise.resolve(),
     };
     this.activity = attempt;
-    attempt.done = this.run(attempt).finally(() => turn.end());
+    attempt.done = this.run(attempt).finally(() => turn?.end());
     this.ends.add(attempt.done);
   }
 
@@ -445,6 +448,7 @@ export class ServerUnit {
 
   private changed(): void {
     this.updateDivergence();
+    this.approval = approvalOf(this.asked, this.stopped !== undefined);
     this.deps.onChange();
   }
 

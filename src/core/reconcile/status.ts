@@ -207,6 +207,7 @@ export function statusOf(parts: StatusParts) {
   const offers = { tools, excluded, prompts, resources, changedOffers };
   return {
     ...offers,
+    isPublished: toolset !== undefined,
     id,
     source,
     origin,

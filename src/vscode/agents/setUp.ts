@@ -43,12 +43,12 @@ export async function setUpAgent(
   const { endpoint, tokenFile, approvals } = engine;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen || !(await confirmsPort(endpoint, asked, choosePort))) return;
-  const toolsets = await chooseToolsets(engine);
-  if (!toolsets) return;
+  const offered = await chooseToolsets(engine);
+  if (!offered) return;
   // `connect` asks nobody, so launches without an approval would wait there.
-  const launches = toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
+  const launches = offered.toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
   const unseen = launches.filter((launch) => approvals.ledger.judgeAsking(launch) === 'pending');
-  const isAgreed = await writeEntries(chosen, toolsets, tokenFile, unseen);
+  const isAgreed = await writeEntries(chosen, offered, tokenFile, unseen);
   if (isAgreed && unseen.length > 0) await approvals.ledger.approve(unseen);
 }
 
@@ -110,25 +110,36 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   }));
 }
 
-async function chooseToolsets({ host }: ShellEngine): Promise<string[] | undefined> {
-  const items = host.catalogue.toolsets.map(({ id, tools }) => ({
-    label: inert`${id}`,
-    description: inert`${toolCount(tools.length)}`,
+type Offered = Pick<Parameters<typeof planEntries>[0], 'toolsets' | 'isEach'>;
+
+async function chooseToolsets({ host }: ShellEngine): Promise<Offered | undefined> {
+  const toolsets = host.catalogue.toolsets.map(({ id }) => id);
+  const all = {
+    label: inert`All toolsets`,
+    description: inert`one entry, also for toolsets that you add later`,
     picked: true,
-    id,
+    ids: toolsets,
+  };
+  const each = host.catalogue.toolsets.map(({ id, tools }) => ({
+    label: inert`${id}`,
+    description: inert`an entry with ${toolCount(tools.length)}`,
+    picked: false,
+    ids: [id],
   }));
-  const placeHolder = inert`Choose the toolsets for the agent`;
-  const chosen = await window.showQuickPick(items, {
+  const placeHolder = inert`Choose one entry for all toolsets, or the toolsets with an entry each`;
+  const chosen = await window.showQuickPick([all, ...each], {
     title,
     placeHolder,
     canPickMany: true,
   });
-  return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
+  if (!chosen || chosen.length === 0) return undefined;
+  if (chosen.includes(all)) return { toolsets, isEach: false };
+  return { toolsets: chosen.flatMap(({ ids }) => ids), isEach: true };
 }
 
 async function writeEntries(
   { kind, file, root }: Chosen,
-  toolsets: readonly string[],
+  offered: Offered,
   tokenFile: string,
   unseen: readonly LaunchDescription[],
 ): Promise<boolean> {
@@ -142,7 +153,7 @@ async function writeEntries(
         agent: kind,
         text: await textOf(file),
         label,
-        toolsets,
+        ...offered,
         launcher: launcherFor(kind, homedir()),
         folder: folderPaths()[0] ?? homedir(),
         tokenFile,
@@ -163,6 +174,10 @@ async function writeEntries(
     yes: 'Write',
   });
   if (!agreed) return false;
+  if (agreed.advice !== undefined) {
+    tell(inert`${label} stays as it is. ${agreed.advice}`);
+    return false;
+  }
   const isNew = agreed.edits.length > 0;
   const change = {
     file,

@@ -26,7 +26,7 @@ const mostAttempts = 8;
  * How long to wait for a port that a window or another program has, and the pause between attempts,
  * in milliseconds.
  */
-const patience = { window: 2_000, stranger: 500 };
+const patience = { window: 3_000, stranger: 500 };
 const pause = 100;
 
 type Address = { readonly token: string; readonly port: number };

@@ -25,6 +25,9 @@ export type ShellEngine = WindowEngine & {
   readonly offers: OfferLedger;
 };
 
+/** The servers stop after it (X5), within the editor's limit. */
+const finishMs = 1_500;
+
 export class WindowEngine extends Engine {
   readonly tokenFile: string;
   /** The endpoint for agents outside the editor. It does not begin before it is given a port. */
@@ -38,7 +41,7 @@ export class WindowEngine extends Engine {
   readonly onDidServeAgentHost = this.agentHostBegan.event;
 
   constructor({ editor, address, ...options }: WindowOptions) {
-    super({ ...options, expectedClient: editor.expected });
+    super({ ...options, finishMs, expectedClient: editor.expected });
     const { folder, home, surroundings } = options;
     const { clock, version } = surroundings;
     this.tokenFile = tokenFileOf(folder ?? home, home);

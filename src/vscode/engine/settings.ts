@@ -44,7 +44,11 @@ const severities = ['hint', 'information', 'warning', 'off'] as const;
 
 export const hostSettings = {
   trace: (): boolean => settings().get('trace', false),
-  maxInstances: (): number => wholeNumber('maxInstances', 32, 1),
+  /** Undefined unless the person chose it, because config files may have another limit (L2c). */
+  maxInstances: (): number | undefined => {
+    const chosen = settings().inspect<number>('maxInstances')?.globalValue ?? 0;
+    return Number.isInteger(chosen) && chosen > 0 ? chosen : undefined;
+  },
   usualStart: (): 'window' | 'call' => (settings().get('start') === 'call' ? 'call' : 'window'),
   recordsCalls: (): boolean => settings().get('calls') !== 'off',
   offersAdmin: (): boolean => settings().get('adminTools', true),

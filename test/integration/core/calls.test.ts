@@ -4,8 +4,12 @@ import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fixturePath } from '../../support/core/bundles.js';
 import { fixture, rawWith, type Entry } from '../../support/core/configText.js';
+import { LeapingClock } from '../../support/core/leapingClock.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { isAlive, untilNone, wasKilled } from '../../support/processes.js';
+
+/** A little more, because times are in milliseconds. */
+const fiveMinutes = 5 * 60_000 + 1;
 
 describe('core: calls and instances', () => {
   let stage: Stage;
@@ -299,17 +303,22 @@ describe('core: calls and instances', () => {
       assert.deepEqual(stage.published(), ['warm/w_pid', 'shared/s_pid', 'leased/l_pid']);
     });
 
-    it('Beyond the limit the longest idle instance ends, and a call in flight never does (L2)', async () => {
+    it('Beyond the limit the longest idle instance ends, and a call in flight never does (L2b)', async () => {
       await stage.dispose();
-      stage = await startStage({ maxInstances: 2 });
-      await stage.edit({ a: fixture('hangs-on-call') });
+      const clock = new LeapingClock();
+      stage = await startStage({ clock, maxInstances: 2 });
+      await stage.edit({
+        a: fixture('hangs-on-call', [], { timeouts: { call: '60m', callMax: '60m' } }),
+      });
       const cancel = new AbortController();
       const count = (conversation: string): Promise<string> =>
         stage.text('a', 'count', {}, { conversation });
       assert.equal(await count('one'), '1');
       const busy = stage.outcome('a', 'hang', {}, { conversation: 'one', signal: cancel.signal });
       assert.equal(await count('two'), '1');
+      clock.leap(fiveMinutes);
       assert.equal(await count('three'), '1', 'in the place of two');
+      clock.leap(fiveMinutes);
       assert.equal(await count('two'), '1', 'a new one, in the place of three');
       const alsoBusy = stage.outcome(
         'a',
@@ -327,6 +336,7 @@ describe('core: calls and instances', () => {
       );
       cancel.abort();
       await Promise.all([busy, alsoBusy]);
+      clock.leap(fiveMinutes);
       assert.equal(await count('four'), '1');
     });
 

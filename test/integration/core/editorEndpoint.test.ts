@@ -106,6 +106,21 @@ describe('the address of the editor (G2)', () => {
     assert.deepEqual(addressOf(second), address);
   });
 
+  it('The next window waits 3 s for the port of a host that still proves to be of its folder', async () => {
+    const first = open();
+    const { port } = await listening(first);
+    const clock = new FakeClock();
+    const second = open(undefined, clock);
+    for (let waited = 0; waited < 2_900; waited += 100) {
+      await clock.untilScheduled(100);
+      clock.advance(100);
+    }
+    await clock.untilScheduled(100);
+    await first.dispose();
+    clock.advance(100);
+    assert.deepEqual(await listening(second), { kind: 'listening', port });
+  });
+
   it('A second window beside the first gets another address, says so, and has the same token', async () => {
     const first = open();
     const { port } = await listening(first);

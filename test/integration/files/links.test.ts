@@ -173,20 +173,6 @@ describe('links in a workspace (S1c)', () => {
     );
   });
 
-  it('the note of the address is not written through a link beside a token file', async () => {
-    cli.save({ a: rawWith(['echo']) });
-    const precious = ofHome('precious');
-    writeFileSync(precious, 'mine');
-    link(precious, 'own.address');
-    const serving = await Serving.begin(cli, ['a', 'mcp_admin'], '--token-file', 'own.token');
-    try {
-      assert.equal(readFileSync(precious, 'utf8'), 'mine');
-      assert.ok(lstatSync(path.join(cli.folder, 'own.address')).isFile());
-    } finally {
-      await serving.end();
-    }
-  });
-
   whileOthersWork(
     'a link that is put in the way during the write changes nothing outside',
     async () => {

@@ -8,6 +8,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
+import type { LostCall } from '../../../src/core/calls/lostCall.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { within } from '../../support/core/within.js';
 import { collect } from '../../support/heap.js';
@@ -25,6 +26,8 @@ const meta = {
   'io.modelcontextprotocol/clientCapabilities': {},
   'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
 };
+const lostText =
+  /result unknown\. The call of .{1,2}go.{1,2} was not answered: the program that serves the toolsets ended\. It may or may not have taken effect, and it was not sent again\./;
 const versions = { legacy: '2025-11-25', modern: '2026-07-28', batches: '2025-03-26' } as const;
 
 describe('the bridge between a client over stdio and the gateway', () => {
@@ -33,11 +36,20 @@ describe('the bridge between a client over stdio and the gateway', () => {
   let gateway: Gateway;
   let token: string;
   let client: JoinedClient | undefined;
+  let lost: LostCall[];
 
   function join(input: PassThrough, output: Writable): Promise<void> {
     const find = (): Promise<{ url: string; token: string }> =>
       Promise.resolve({ url: `http://127.0.0.1:${gateway.port}/mcp/play`, token });
-    const bridge = new Bridge({ input, output, find, clock: systemClock, version: '1', log });
+    const bridge = new Bridge({
+      input,
+      output,
+      find,
+      onLost: (call) => void lost.push(call),
+      clock: systemClock,
+      version: '1',
+      log,
+    });
     return bridge.run(new AbortController().signal);
   }
 
@@ -140,15 +152,50 @@ describe('the bridge between a client over stdio and the gateway', () => {
   /** A message on a dying socket may have been delivered. */
   const endGateway = (): Promise<void> => untilClosed(() => gateway.dispose());
 
+  /** The sockets of the gateway break, as they do when its process is killed. */
+  const killGateway = (): Promise<void> =>
+    untilClosed(async () => {
+      for (const socket of served) socket.resetAndDestroy();
+      await gateway.dispose();
+    });
+
   const answerAll = (): void => {
     backend.answering = ({ arguments: given }) => textOutcome(`did ${JSON.stringify(given)}`);
   };
 
-  before(() => clientSockets.subscribe(note));
-  after(() => clientSockets.unsubscribe(note));
+  const served = new Set<Socket>();
+  const streams: Socket[] = [];
+  let onStream = (): void => {};
+  const requests = channel('http.server.request.start');
+  const noteRequest = (message: unknown): void => {
+    const { request, socket } = message as { request: { method: string }; socket: Socket };
+    served.add(socket);
+    if (request.method !== 'GET') return;
+    streams.push(socket);
+    onStream();
+  };
+
+  /** Resolves with the next stream that a client holds open. */
+  async function heldStream(use: (stream: Socket) => void): Promise<void> {
+    const next = new Promise<void>((resolve) => (onStream = resolve));
+    if (streams.length === 0) await within(next, 'a stream of the client');
+    const [stream] = streams.splice(0);
+    if (stream) use(stream);
+  }
+
+  before(() => {
+    clientSockets.subscribe(note);
+    requests.subscribe(noteRequest);
+  });
+  after(() => {
+    clientSockets.unsubscribe(note);
+    requests.unsubscribe(noteRequest);
+  });
 
   beforeEach(async () => {
     token = 'a'.repeat(43);
+    lost = [];
+    streams.length = 0;
     await open(0);
   });
 
@@ -185,8 +232,38 @@ describe('the bridge between a client over stdio and the gateway', () => {
       await endGateway();
       await open(0);
       answerAll();
-      assert.match((await running) ?? '', /broke off|was closed/);
+      assert.match((await running) ?? '', lostText);
       assert.equal(await client.call(3), 'did {"id":3}');
+      assert.deepEqual(lost, [], 'the gateway has recorded it');
+    });
+
+    it(`a call whose gateway dies is a result, unknown and not sent again, and only its client can record it (X4): ${versions[kind]}`, async () => {
+      const joined = (client = await new JoinedClient(kind).begin());
+      const running = joined.ask(2, 'tools/call', { name: 'go', arguments: { id: 2 } });
+      await backend.nextCall();
+      await killGateway();
+      await open(0);
+      answerAll();
+      const { result } = (await running) as { result: Record<string, unknown> };
+      assert.equal(result['isError'], true);
+      assert.equal(result['resultType'], kind === 'modern' ? 'complete' : undefined);
+      assert.match(JSON.stringify(result['content']), lostText);
+      assert.equal(await joined.call(3), 'did {"id":3}');
+      assert.deepEqual(
+        lost.map(({ tool, agent, arguments: given }) => ({ tool, agent, given })),
+        [{ tool: 'go', agent: 'x', given: { id: 2 } }],
+      );
+      const prefix = kind === 'modern' ? 'mcp-address:' : 'mcp-session:';
+      assert.match(lost[0]?.conversation ?? '', new RegExp(`^${prefix}.{8}`));
+    });
+
+    it(`a break of its stream takes nothing from a living client, which opens it again (L2a): ${versions[kind]}`, async () => {
+      answerAll();
+      const joined = (client = await new JoinedClient(kind).begin());
+      assert.equal(await joined.call(2), 'did {"id":2}');
+      await heldStream((socket) => socket.resetAndDestroy());
+      await heldStream(() => {});
+      assert.equal(await joined.call(3), 'did {"id":3}');
     });
 
     it(`a call of a removed toolset finishes, and the next request is refused (R4): ${versions[kind]}`, async () => {

@@ -7,7 +7,7 @@ import { abortSignalOf } from '../../../src/core/base/cancellation.js';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
 import { textOutcome, turn } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Answer, type Json } from './rawClient.js';
-import { startRig, type Rig } from './rig.js';
+import { assertRefused, startRig, type Rig } from './rig.js';
 
 const version = { 'mcp-protocol-version': '2025-11-25' };
 
@@ -164,6 +164,34 @@ describe('gateway: sessions of other agents', () => {
     assert.equal((await answered)?.['method'], 'notifications/tools/list_changed');
     assert.match(JSON.stringify(await calling.message()), /done/);
     stream.close();
+  });
+
+  it('a gateway with time to finish frees its port at once and answers the calls in flight (G2c)', async () => {
+    rig.backend.set('play', ['a']);
+    const { port = 0 } = rig.gateway;
+    const client = rig.client('play', 'agent');
+    await client.initialize();
+    const calling = client.call({ name: 'a' });
+    const { call, answer } = await rig.backend.nextCall();
+    const ended = rig.gateway.dispose(1_000);
+    await assertRefused(port);
+    assert.equal(call.signal.aborted, false);
+    answer({ kind: 'result', result: { content: [] } });
+    assert.ok(await calling.message());
+    await ended;
+  });
+
+  it('a window that ends cancels a call that takes longer than its time to finish (G2c)', async () => {
+    rig.backend.set('play', ['a']);
+    const client = rig.client('play', 'agent');
+    await client.initialize();
+    client.call({ name: 'a' });
+    const { call } = await rig.backend.nextCall();
+    const ended = rig.gateway.dispose(1_000);
+    await rig.clock.untilScheduled(1_000);
+    rig.clock.advance(1_000);
+    await ended;
+    assert.equal(call.signal.aborted, true);
   });
 
   it('a client that waited for a call counts as present at its end, also without a stream (L2a)', async () => {

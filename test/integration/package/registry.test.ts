@@ -167,10 +167,10 @@ describe('the package in a registry', function () {
       const { mcpServers } = JSON.parse(readFileSync(path.join(folder, '.mcp.json'), 'utf8')) as {
         mcpServers: Record<string, { command: string; args: string[] }>;
       };
-      const entry = mcpServers['alpha'] ?? assert.fail('no entry');
+      const entry = mcpServers['toolsets'] ?? assert.fail('no entry');
       assert.deepEqual(
         [entry.command, ...entry.args],
-        ['npx', '-y', `mcp-toolsets@${version}`, 'connect', 'alpha'],
+        ['npx', '-y', `mcp-toolsets@${version}`, 'connect'],
       );
       const client = new Client({ name: 'agent', version: '1' });
       const launch = {

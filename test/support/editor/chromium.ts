@@ -1,7 +1,7 @@
 /** Finds a Chromium, or installs Debian's. Does not download browsers from elsewhere. */
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { runToEnd } from '../npm.mjs';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { installOnDebian, onPath } from '../debian.ts';
 
 /**
  * The first is Chromium without windows. It takes a quarter less processor time for the same page.
@@ -36,12 +36,7 @@ const wellKnown: Partial<Record<NodeJS.Platform, string[]>> = {
 export async function ensureChromium(): Promise<string> {
   const found = findChromium();
   if (found) return found;
-  if (process.platform === 'linux' && process.getuid?.() === 0 && onPath('apt-get')) {
-    console.log('Installing chromium-headless-shell (apt-get) …');
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    await runToEnd('apt-get', ['update', '-qq'], { env, quiet: true });
-    const wanted = ['--no-install-recommends', 'chromium-headless-shell'];
-    await runToEnd('apt-get', ['install', '-y', '-qq', ...wanted], { env, quiet: true });
+  if (await installOnDebian('chromium-headless-shell')) {
     const installed = findChromium();
     if (installed) return installed;
   }
@@ -62,17 +57,4 @@ function findChromium(): string | undefined {
     if (found) return found;
   }
   return wellKnown[process.platform]?.find((path) => existsSync(path));
-}
-
-function onPath(name: string): string | undefined {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const candidate = join(folder, name);
-    try {
-      accessSync(candidate, constants.X_OK);
-      return candidate;
-    } catch {
-      continue;
-    }
-  }
-  return undefined;
 }

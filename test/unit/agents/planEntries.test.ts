@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import {
+  agentKinds,
   agents,
   launcherFor,
   type AgentFolders,
@@ -24,10 +25,11 @@ const fileOf = (agent: AgentKind, folders: AgentFolders): string | undefined =>
 /** The file in the home folder, with the same path on every system. */
 const homeLauncher: Launcher = { command: 'node', args: ['/home/ada/.minds/bin/mcp-toolsets.js'] };
 const folderLauncher = launcherFor('claude-code', '/home/ada');
+const byFolderLauncher = (agent: AgentKind): Launcher => launcherFor(agent, '/home/ada');
 const packageLauncher = (version: string): Launcher =>
   launcherFor('claude-code', '/home/ada', version);
 const launcherOf = (agent: AgentKind): Launcher =>
-  agents[agent].isOfFolder ? folderLauncher : homeLauncher;
+  agents[agent].isOfFolder ? byFolderLauncher(agent) : homeLauncher;
 /** The words of a launcher in JSON. */
 const words = (launcher: Launcher): string => JSON.stringify(launcher.args).slice(1, -1);
 const files: Record<AgentKind, string> = {
@@ -50,6 +52,7 @@ function plan(agent: AgentKind, text: string | undefined, changes: object = {}):
   return planEntries({
     ...request,
     toolsets: ['files', 'mcp_admin'],
+    isEach: true,
     launcher: launcherOf(agent),
     ...changes,
   });
@@ -67,6 +70,23 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
   'claude-code, beside others': [
     'claude-code',
     `{\n    "mcpServers": {\n        "files": { "command": "npx", "args": ["-y", "server-files"] }\n    }\n}\n`,
+  ],
+  'claude-code, one entry, no file': ['claude-code', undefined, { isEach: false }],
+  'claude-code, one entry, from a package': [
+    'claude-code',
+    '{}',
+    { isEach: false, launcher: packageLauncher('1.2.3') },
+  ],
+  'codex, one entry, no file': ['codex', undefined, { isEach: false }],
+  'windsurf, one entry, beside the entry of another folder': [
+    'windsurf',
+    '{ "mcpServers": { "toolsets": { "command": "node", "args": ["/old/cli.js", "connect", "-C", "/other"] } } }',
+    { isEach: false },
+  ],
+  'continue, one entry, an earlier form': [
+    'continue',
+    `mcpServers:\n  - name: mine\n    command: /old/node\n    args: [/old/cli.js, connect, -C, /ws]\n    connectionTimeout: 9000\n`,
+    { isEach: false },
   ],
   'claude-code, from a package': ['claude-code', '{}', { launcher: packageLauncher('1.2.3') }],
   'claude-code, the form with an address and what a person added': [
@@ -129,6 +149,151 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
     `[mcp_servers."mine"] # ours\nenabled = true\nurl = 'http://127.0.0.1:9/mcp/files' # changed\nhttp_headers_helper = "node cli.js headers --token-file /home/ada/.minds/endpoints/ws-0a1b2c3d.token"\ntool_timeout_sec = 5\n\n[mcp_servers.mine.env]\n"X_Y" = "z"\n\n[mcp_servers.mcp_admin]\ncommand = "elsewhere"\n`,
   ],
 };
+
+/** An entry of ours in each form that an earlier version wrote. */
+const earlier: readonly (readonly [string, object])[] = [
+  ['the package', { command: 'npx', args: ['-y', 'mcp-toolsets@0.1.0', 'connect', 'files'] }],
+  [
+    'the launcher without a message',
+    {
+      command: 'node',
+      args: [
+        '-e',
+        "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')",
+        'connect',
+        'files',
+      ],
+    },
+  ],
+  ['a path', { command: 'node', args: ['/old/cli.js', 'connect', '-C', '/ws', 'files'] }],
+  [
+    'the launcher of now',
+    { ...folderLauncher, args: [...folderLauncher.args, 'connect', 'files'] },
+  ],
+  ['an address', { type: 'http', url: 'http://127.0.0.1:9/mcp/files' }],
+  ['of a toolset that is gone', { command: 'npx', args: ['mcp-toolsets', 'connect', 'gone'] }],
+];
+
+describe('one entry for all toolsets (G6k)', () => {
+  const all = { isEach: false };
+
+  for (const agent of Object.keys(files) as AgentKind[])
+    it(`${agent}: one entry starts \`connect\` without a toolset, whatever the number of toolsets`, () => {
+      const before = agents[agent].form === 'yaml' ? 'models: []\n' : undefined;
+      const { after, entries } = planned(agent, before, all);
+      assert.deepEqual(entries, [{ id: undefined, name: 'toolsets', change: 'added' }]);
+      const other = planned(agent, before, { ...all, toolsets: ['a', 'b', 'c', 'mcp_admin'] });
+      assert.equal(other.after, after);
+      assert.equal(after.split('"connect"').length, 2, after);
+      assert.ok(!after.includes('"files"'), after);
+      const again = planned(agent, after, all);
+      assert.deepEqual([again.edits, again.entries[0]?.change], [[], 'same']);
+    });
+
+  it('one entry takes a name that is free in the file', () => {
+    const held = { toolsets: { command: 'x' }, 'Toolsets-2': { url: 'https://example.com' } };
+    const { entries, after } = planned('cursor', JSON.stringify({ mcpServers: held }), all);
+    assert.deepEqual(entries, [{ id: undefined, name: 'toolsets-3', change: 'added' }]);
+    const { mcpServers } = JSON.parse(after) as { mcpServers: Record<string, unknown> };
+    assert.deepEqual(
+      { ...mcpServers, 'toolsets-3': undefined },
+      { ...held, 'toolsets-3': undefined },
+    );
+  });
+
+  for (const [form, entry] of earlier)
+    it(`An entry of one toolset stays as it is, and the report says how to join (${form})`, () => {
+      const text = JSON.stringify({ mcpServers: { own: { command: 'x' }, mine: entry } });
+      const made = planned('claude-code', text, all);
+      assert.deepEqual([made.after, made.edits], [text, []]);
+      assert.deepEqual(
+        made.entries.map(({ name, change }) => [name, change]),
+        [['mine', 'kept']],
+      );
+      const advice =
+        /To join them into one entry, remove (`mine`) from \.mcp\.json\. Then run `mcp-toolsets entries claude-code --write` in this folder/;
+      assert.match(made.report, advice);
+      assert.match(made.advice ?? '', advice);
+      // Following it once is enough.
+      const followed = planned(
+        'claude-code',
+        JSON.stringify({ mcpServers: { own: { command: 'x' } } }),
+        all,
+      );
+      assert.deepEqual(
+        followed.entries.map(({ name, change }) => [name, change]),
+        [['toolsets', 'added']],
+      );
+      assert.equal(followed.advice, undefined);
+    });
+
+  it('The report names each entry to remove, and no entry of another program or folder', () => {
+    const url = 'http://localhost:3000/mcp/github';
+    const servers = {
+      github: { url },
+      files: { command: 'node', args: ['/x', 'connect', '-C', '/ws', 'files'] },
+      elsewhere: { command: 'node', args: ['/x', 'connect', '-C', '/other', 'files'] },
+      admin: { command: 'npx', args: ['mcp-toolsets', 'connect', 'mcp_admin'] },
+    };
+    const { advice, entries } = planned('windsurf', JSON.stringify({ mcpServers: servers }), all);
+    assert.match(advice ?? '', /remove `files`, `admin` from/);
+    assert.equal(entries.length, 2);
+    const { github, elsewhere } = servers;
+    const left = JSON.stringify({ mcpServers: { github, elsewhere } });
+    assert.deepEqual(
+      planned('windsurf', left, all).entries.map(({ change }) => change),
+      ['added'],
+    );
+  });
+
+  it('With one entry there, entries for each toolset are not added, because an agent would get each tool twice', () => {
+    for (const agent of Object.keys(files) as AgentKind[]) {
+      const before = agents[agent].form === 'yaml' ? 'models: []\n' : undefined;
+      const one = planned(agent, before, all).after;
+      const made = planned(agent, one);
+      assert.equal(made.after, one);
+      assert.deepEqual(made.entries, [{ id: undefined, name: 'toolsets', change: 'kept' }]);
+      assert.match(
+        made.report,
+        new RegExp(
+          `an entry for each toolset, remove \`toolsets\` from .*entries ${agent} --each --write`,
+        ),
+      );
+    }
+  });
+
+  it('The name of an entry is inert in the report (S1d)', () => {
+    const name = 'a`\n\u202e](http://x)';
+    const entry = { command: 'npx', args: ['mcp-toolsets', 'connect', 'files'] };
+    const { advice } = planned('cursor', JSON.stringify({ mcpServers: { [name]: entry } }), all);
+    assert.doesNotMatch(advice ?? assert.fail(), /[\n\u202e]/);
+  });
+
+  it('The words of a committed entry have no meaning to a shell between quotation marks', () => {
+    for (const agent of agentKinds.filter((kind) => agents[kind].isOfFolder)) {
+      const words = byFolderLauncher(agent).args;
+      for (const word of words) assert.doesNotMatch(word, /["%!^$`\\\r\n]/, word);
+      assert.ok(words.at(-1)?.includes(`entries ${agent} --write`));
+    }
+  });
+
+  // The day when the registry has the package and its name is ours: publish it, run `entries AGENT
+  // --write` by `npx`, and commit the shorter entry. This test shows it; no code has to change.
+  it('On the day when a registry has the package, an entry is `npx -y mcp-toolsets@<version> connect` (G6c)', () => {
+    const ofToday = planned('claude-code', undefined, all).after;
+    const { after, entries, report } = planned('claude-code', ofToday, {
+      ...all,
+      launcher: packageLauncher('1.2.3'),
+    });
+    assert.deepEqual(entries, [{ id: undefined, name: 'toolsets', change: 'updated' }]);
+    assert.deepEqual(JSON.parse(after), {
+      mcpServers: {
+        toolsets: { type: 'stdio', command: 'npx', args: ['-y', 'mcp-toolsets@1.2.3', 'connect'] },
+      },
+    });
+    assert.match(report, /starts the package `mcp-toolsets` by `npx`/);
+  });
+});
 
 describe('entries for other agents', () => {
   for (const agent of Object.keys(files) as AgentKind[]) {
@@ -428,9 +593,14 @@ describe('entries for other agents', () => {
       ),
       JSON.stringify(there),
     );
-    assert.ok(there.includes('"connect","files"] # here\n# last\r\n'), JSON.stringify(there));
+    assert.ok(there.includes('  "connect",\r\n  "files",\r\n] # here\n# last\r\n'), there);
     const last = planned('codex', own.replace(' # here\n', ' # here\r\n')).after;
-    assert.ok(last.includes('"connect","files"] # here\r\n# last\r\n'), JSON.stringify(last));
+    assert.ok(last.includes('  "files",\r\n] # here\r\n# last\r\n'), JSON.stringify(last));
+    // The list of ours is replaced as a whole.
+    assert.ok(planned('codex', last).entries.every(({ change }) => change === 'same'));
+    const older = last.replace(/"-e",\r\n.*,\r\n/, '"/old/mcp-toolsets",\r\n');
+    assert.notEqual(older, last);
+    assert.equal(planned('codex', older).after, last);
   });
 
   it('a long line of comments behind the last entry is read in linear time (S2)', () => {

@@ -55,9 +55,9 @@ const server = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: n
 
 describe('completion (E2)', () => {
   const offered: readonly (readonly [string, string, string])[] = [
-    ['an empty file', '¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers'],
-    ['a file of comments', '# mine\n¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers'],
-    ['a file with a version', 'version: 1\n¦', 'servers'],
+    ['an empty file', '¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers|maxInstances'],
+    ['a file of comments', '# mine\n¦', 'config file: stdio|config file: streamable_http|config file: streamable_http with a token|version|servers|maxInstances'],
+    ['a file with a version', 'version: 1\n¦', 'servers maxInstances'],
     ['below `servers`', 'servers:\n  ¦', 'server: stdio|server: streamable_http|server: streamable_http with a token'],
     ['a server with no transport', 'servers:\n  a:\n    ¦', 'transport command args cwd env envFile url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
     ['a program', `${server}    ¦`, 'args cwd env envFile enabled truely-stateless start spare tools transform timeouts prompts resources manual'],

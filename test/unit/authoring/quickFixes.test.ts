@@ -187,6 +187,18 @@ describe('quick fixes (E1)', () => {
     }
   });
 
+  it('conversations that lost their state at the limit have the fix of a higher one, at the head of the file (L2c)', () => {
+    const problem = { ...at('instances-evicted', 'a'), instead: '64' };
+    for (const [text, expected] of [
+      [head, `maxInstances: 64\n${head}`],
+      [`${head}maxInstances: 32 # all\n`, `${head}maxInstances: 64 # all\n`],
+    ] as const) {
+      const [fix] = new QuickFixes(text, around).for(problem);
+      assert.equal(fix?.title, "Write 'maxInstances: 64'");
+      assert.equal(edit(text, fix), expected);
+    }
+  });
+
   it('a taken name has the fix of a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
     assert.equal(fix?.title, "Add the prefix 'a_'");

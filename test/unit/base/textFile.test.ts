@@ -125,6 +125,8 @@ describe('the source', () => {
     'src/core/processes/processTable.ts',
     'src/core/processes/guardian.ts',
     'src/core/processes/program.ts',
+    'src/core/processes/namedPipes.ts',
+    'src/core/base/confinement.ts',
     'src/core/files/callFile.ts',
     'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',

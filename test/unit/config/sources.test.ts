@@ -26,6 +26,34 @@ describe('several sources as one model (C5)', () => {
     }
   });
 
+  it('the highest source with a limit decides, also after a mistake below it (L2c)', () => {
+    const limited = (most: unknown): string =>
+      `maxInstances: ${String(most)}\n${file(server('a'))}`;
+    const user = { ...sourceOf(limited(9), '/home'), origin: 'user' as const };
+    const state = new ConfigState();
+    const limitWith = (text: string | undefined): number | undefined =>
+      state.apply([sourceOf(text, '/one'), user], configDeps).model.limit?.most;
+    assert.equal(limitWith(undefined), 9);
+    assert.equal(limitWith(limited(3)), 3);
+    assert.equal(limitWith(broken), 3, 'the text before it still counts');
+    assert.equal(limitWith(file(server('a'))), 9);
+  });
+
+  it('a wrong `maxInstances` is an error at its place and costs itself, not a server (C4)', () => {
+    for (const wrong of ['0', '-1', '1.5', "'8'", '[8]', 'many']) {
+      const merged = new ConfigState().apply(
+        [sourceOf(`maxInstances: ${wrong}\n${file(server('a'))}`)],
+        configDeps,
+      );
+      assert.deepEqual(
+        [ids(merged), merged.model.limit, codes(merged.problems)],
+        [['a'], undefined, ['wrong-type']],
+      );
+      assert.equal(merged.problems[0]?.place.range.start.line, 0);
+      assert.match(merged.problems[0]?.fix ?? '', /maxInstances: 64/);
+    }
+  });
+
   it('servers are in the order of the sources, then in the order of the file', () => {
     const sources = [
       sourceOf(file(server('z'), server('a')), '/two'),

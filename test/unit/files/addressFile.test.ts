@@ -1,90 +1,85 @@
-/** The note of the gateway's address beside the token file (G6). */
+/** The notes of the gateways' addresses beside the token file (G6, G6h). */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  forgetAddress,
-  noteAddress,
-  notedAddress,
-  notedAddresses,
-  type Program,
-} from '../../../src/core/files/addressFile.js';
+import { confinementHere } from '../../../src/core/base/confinement.js';
+import { noteAddress, notedAddresses, type Program } from '../../../src/core/files/addressFile.js';
+import { addressNotes } from '../../support/core/addressNotes.js';
 
 const serve: Program = { kind: 'serve', version: '1.2.3' };
 const engine: Program = { kind: 'engine', version: '1.2.3' };
-const notedPort = async (tokenFile: string, program = serve): Promise<number | undefined> =>
-  (await notedAddress(tokenFile, program))?.port;
 
-describe('the address of a gateway', () => {
+describe('the addresses of gateways', () => {
   let folder: string;
   let tokenFile: string;
-  let file: string;
 
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'address-'));
-    [tokenFile, file] = [path.join(folder, 'ws-1.2.token'), path.join(folder, 'ws-1.2.address')];
+    tokenFile = path.join(folder, 'ws-1.2.token');
   });
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const note = (noted: unknown): void =>
+  const ports = async (file = tokenFile): Promise<number[]> =>
+    (await notedAddresses(file)).map(({ port }) => port);
+
+  /** Writes a note as another process would. Returns its path. */
+  function note(noted: unknown, id = '0123456789abcdef'): string {
+    const file = path.join(folder, `ws-1.2.${id}.address`);
     writeFileSync(file, typeof noted === 'string' ? noted : JSON.stringify(noted));
+    return file;
+  }
 
   it('an address is noted beside the token file, readable only by its owner, and found by readers of the token file', async () => {
-    assert.equal(await notedPort(tokenFile), undefined);
-    await noteAddress(tokenFile, { port: 7427, program: serve, since: 1 });
+    assert.deepEqual(await ports(), []);
+    const forget = await noteAddress(tokenFile, { port: 7427, program: serve, since: 1 });
+    const [file = ''] = addressNotes(tokenFile);
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.doesNotMatch(readFileSync(file, 'utf8'), /token/);
-    assert.equal(await notedPort(tokenFile), 7427);
-    assert.equal(await notedPort(path.join(folder, 'other.token')), undefined);
+    assert.deepEqual(await ports(), [7427]);
+    assert.deepEqual(await ports(path.join(folder, 'ws-1.token')), []);
+    await forget();
+    assert.deepEqual(addressNotes(tokenFile), []);
   });
 
-  it('the newest address counts, and goes with its process', async () => {
-    await noteAddress(tokenFile, { port: 7427, program: serve, since: 1 });
-    await noteAddress(tokenFile, { port: 7428, program: serve, since: 2 });
-    assert.equal(await notedPort(tokenFile), 7428);
-    await forgetAddress(tokenFile, serve);
-    assert.ok(!existsSync(file));
-    await forgetAddress(tokenFile, serve);
+  it('each gateway has a note of its own, which only it takes back, and the newest is found first', async () => {
+    const forget = await noteAddress(tokenFile, { port: 7427, program: engine, since: 1 });
+    await noteAddress(tokenFile, { port: 7428, program: serve, since: 3 });
+    await noteAddress(tokenFile, { port: 7429, program: engine, since: 2 });
+    assert.deepEqual(await ports(), [7428, 7429, 7427]);
+    await forget();
+    assert.deepEqual(await ports(), [7428, 7429]);
   });
 
-  it('an address noted later by another process stays', async () => {
-    note({ port: 7429, pid: process.ppid, program: serve, since: 0 });
-    await forgetAddress(tokenFile, serve);
-    assert.equal(await notedPort(tokenFile), 7429);
+  const ofOther = { port: 7430, program: serve, since: 0, host: hostname() };
+  const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
+
+  it('the note of a dead process is removed by its finder, and the note of a living one stays', async () => {
+    const confinement = confinementHere();
+    const dead = note({ ...ofOther, pid: deadPid(), confinement });
+    const living = note({ ...ofOther, pid: process.ppid, confinement }, 'fedcba9876543210');
+    assert.deepEqual(await ports(), [7430]);
+    assert.deepEqual([existsSync(dead), existsSync(living)], [false, true]);
   });
 
-  it('an address of an ended process does not count', async () => {
-    const { pid } = spawnSync(process.execPath, ['-e', '']);
-    note({ port: 7430, pid, program: serve, since: 0 });
-    assert.equal(await notedPort(tokenFile), undefined);
+  it('the note of a process that cannot be seen from here stays, because nobody here can tell whether it is dead', async () => {
+    const elsewhere = { ...confinementHere(), 'process namespace': 'pid:[1]' };
+    const unseen = note({ ...ofOther, pid: deadPid(), confinement: elsewhere });
+    assert.deepEqual(await ports(), [7430]);
+    assert.ok(existsSync(unseen));
   });
 
-  it('an engine has an address of its own for its version, and all addresses of the folder are found, the engine last', async () => {
-    await noteAddress(tokenFile, { port: 7431, program: engine, since: 1 });
-    assert.equal(await notedPort(tokenFile), undefined);
-    assert.equal(await notedPort(tokenFile, engine), 7431);
-    assert.equal(await notedPort(tokenFile, { kind: 'engine', version: '1.2.4' }), undefined);
-    await noteAddress(tokenFile, {
-      port: 7432,
-      program: { kind: 'editor', version: '9' },
-      since: 2,
-    });
-    await noteAddress(path.join(folder, 'ws-1.token'), { port: 7433, program: engine, since: 3 });
-    assert.deepEqual(
-      (await notedAddresses(tokenFile)).map(({ port, program }) => [port, program.kind]),
-      [
-        [7432, 'editor'],
-        [7431, 'engine'],
-      ],
+  it('a note from before the last start of the machine is removed, and one of another machine stays', async () => {
+    const confinement = { ...confinementHere(), boot: 'another' };
+    const before = note({ ...ofOther, pid: process.pid, confinement });
+    const other = note(
+      { ...ofOther, pid: process.pid, confinement, host: 'another' },
+      'fedcba9876543210',
     );
-    await forgetAddress(tokenFile, engine);
-    assert.deepEqual(
-      [await notedPort(tokenFile, engine), await notedPort(tokenFile)],
-      [undefined, 7432],
-    );
+    assert.deepEqual(await ports(), [7430]);
+    assert.deepEqual([existsSync(before), existsSync(other)], [false, true]);
   });
 
   for (const damaged of [
@@ -93,15 +88,16 @@ describe('the address of a gateway', () => {
     '[]',
     '{',
     '{"port":7427}',
-    '{"port":"7427","pid":1,"since":0,"program":{"kind":"serve","version":"1"}}',
-    '{"port":7427.5,"pid":1,"since":0,"program":{"kind":"serve","version":"1"}}',
-    '{"port":7427,"pid":1,"since":0,"program":{"kind":"other","version":"1"}}',
+    '{"port":"7427","pid":1,"since":0,"program":{"kind":"serve","version":"1"},"confinement":{},"host":"h"}',
+    '{"port":7427.5,"pid":1,"since":0,"program":{"kind":"serve","version":"1"},"confinement":{},"host":"h"}',
+    '{"port":7427,"pid":1,"since":0,"program":{"kind":"other","version":"1"},"confinement":{},"host":"h"}',
+    '{"port":7427,"pid":1,"since":0,"program":{"kind":"serve","version":"1"},"confinement":{"a":1},"host":"h"}',
+    '{"port":7427,"pid":1,"since":0,"program":{"kind":"serve","version":"1"}}',
   ]) {
-    it(`a damaged address file gives no address: ${damaged || 'empty'}`, async () => {
-      note(damaged);
-      assert.equal(await notedPort(tokenFile), undefined);
-      await forgetAddress(tokenFile, serve);
-      assert.ok(existsSync(file), 'it is no note of this process');
+    it(`a damaged address file gives no address, and stays: ${damaged || 'empty'}`, async () => {
+      const file = note(damaged);
+      assert.deepEqual(await ports(), []);
+      assert.ok(existsSync(file));
     });
   }
 });

@@ -3,7 +3,7 @@
  * passes arguments on.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, execSync, spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { launcherFor } from '../../../src/core/agents/agents.js';
 import { isFromRegistry, writeLauncher } from '../../../src/core/files/launcherFile.js';
+import { itNotHere } from '../../support/notHere.js';
 
 const folderLauncher = launcherFor('claude-code', '/');
 
@@ -64,19 +65,71 @@ describe('the launcher of other agents (G6)', () => {
     assert.equal(run(folderLauncher.args), '1.1.0 connect a b');
   });
 
-  it('without any version, it says so and fails', async () => {
+  describe('on a machine without the launcher', () => {
+    const step =
+      /Install it, then open this folder in VS Code or run: mcp-toolsets entries claude-code --write$/;
+
+    /** Starts a committed entry, and returns its only line. */
+    function lineOf(changes: NodeJS.ProcessEnv = {}): string {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [...folderLauncher.args, 'connect'],
+        { env: { ...env(), ...changes }, encoding: 'utf8' },
+      );
+      assert.deepEqual([status, stdout], [1, ''], stderr);
+      assert.match(stderr, /^MCP Toolsets [^\r\n]+\r?\n$/);
+      return stderr.trim();
+    }
+
+    it('If the launcher is missing, the entry prints one line: the missing file and the next step (G6c)', () => {
+      const line = lineOf();
+      assert.ok(line.includes(path.posix.join('.minds', 'bin', 'mcp-toolsets.js')), line);
+      assert.match(line, step);
+    });
+
+    for (const [name, HOME] of [
+      ['does not exist', path.join(tmpdir(), 'no-such-home-anywhere')],
+      ['is empty', ''],
+    ] as const)
+      it(`If the home folder ${name}, the entry prints one line too`, () => {
+        assert.match(lineOf({ HOME, USERPROFILE: HOME }), step);
+      });
+
+    for (const [name, make] of [
+      ['is a folder', () => mkdirSync(file(), { recursive: true })],
+      ['is cut off', () => writeFileSync(file(), "const fs = require('fs'")],
+      ['cannot be read', () => writeFileSync(file(), '', { mode: 0 })],
+    ] as const) {
+      const isAllowed = name === 'cannot be read' && (process.getuid?.() ?? 0) === 0;
+      itNotHere(isAllowed, 'This user may read every file.')(
+        `If the launcher ${name}, the entry prints one line with the cause`,
+        () => {
+          mkdirSync(path.dirname(file()), { recursive: true });
+          make();
+          assert.match(lineOf(), step);
+        },
+      );
+    }
+
+    it('If the command line cannot be loaded, the entry prints one line with the cause', async () => {
+      const cli = cliOf('1.0.0');
+      writeFileSync(cli, "throw new Error('no such feature\\n  at here');");
+      await writeLauncher(home, cli);
+      assert.match(lineOf(), /^MCP Toolsets cannot start: no such feature\. /);
+    });
+
+    it('If no command line is left, the entry prints one line: the missing folder and the next step', async () => {
+      await writeLauncher(home, cliOf('1.0.0'));
+      renameSync(versions, `${versions}.gone`);
+      assert.match(lineOf(), /no longer in .*mcp-toolsets-1\.0\.0\. Install the extension/);
+    });
+  });
+
+  it('an agent that starts a shell starts the same', async () => {
     await writeLauncher(home, cliOf('1.0.0'));
-    renameSync(versions, `${versions}.gone`);
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [...folderLauncher.args, 'connect'],
-      {
-        env: env(),
-        encoding: 'utf8',
-      },
-    );
-    assert.deepEqual([status, stdout], [1, '']);
-    assert.match(stderr, /no longer in .*mcp-toolsets-1\.0\.0\. Install the extension/);
+    const [option = '', code = ''] = folderLauncher.args;
+    const line = `"${process.execPath}" ${option} "${code}" connect files`;
+    assert.equal(execSync(line, { env: env(), encoding: 'utf8' }).trim(), '1.0.0 connect files');
   });
 
   /** Makes a package that prints its version. */

@@ -6,6 +6,7 @@ import {
   textResult,
   type FakeConnection,
 } from '../../support/fakes/fakeConnector.js';
+import { rest } from '../../support/fakes/fakeClock.js';
 import { answer, answered, file, hostStage } from './stage.js';
 
 describe('instances and leases (L1, L2)', () => {
@@ -204,7 +205,7 @@ describe('leases over a reload', () => {
   });
 });
 
-describe('the limit of instances (L2)', () => {
+describe('the limit of instances (L2b)', () => {
   const stage = hostStage();
 
   it('the longest idle instance ends to make room, and none with a call in flight', async () => {
@@ -220,6 +221,7 @@ describe('the limit of instances (L2)', () => {
     stage.clock.advance(1000);
     await answer(connections[2] as FakeConnection, '3');
     await Promise.all(calls.slice(1));
+    stage.clock.advance(5 * 60_000 + 1);
     const fourth = stage.call('a', 'x', 'd4');
     const made = (await stage.connector.nextConnect()).succeed(listing('x'));
     assert.deepEqual(
@@ -233,7 +235,7 @@ describe('the limit of instances (L2)', () => {
     assert.equal(stage.connector.live.size, 3);
   });
 
-  it('a call fails with the reason if no instance is idle', async () => {
+  it('a call fails with the reason if no instance is idle for five minutes', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const busy = [warm];
     const calls = [stage.call('a', 'x', 'd1')];
@@ -244,10 +246,30 @@ describe('the limit of instances (L2)', () => {
     await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
     assert.match(
       JSON.stringify(await stage.call('a', 'x', 'd4')),
-      /the limit of 3 instances is reached.*none of them is idle/,
+      /the limit of 3 instances is reached.*five minutes.*raise the limit/,
     );
     await Promise.all(busy.map((each) => answer(each, 'ok')));
     await Promise.all(calls);
+    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /did not start/);
+    assert.equal(stage.connector.live.size, 3);
+  });
+
+  it('a free instance goes to a new conversation as soon as a lease of another server makes room', async () => {
+    stage.connector.automatic = ({ server }) => listing(`${server}_x`);
+    await stage.edit(file({ a: 'command: a', b: 'command: b' }));
+    const [a, b] = [...stage.connector.live];
+    const calls = ['d1', 'd2', 'd3'].map((one) => stage.call('a', 'a_x', one));
+    await rest();
+    for (const connection of stage.connector.live)
+      if (connection !== b) await answer(connection, 'ok');
+    await Promise.all(calls);
+    assert.match(JSON.stringify(await stage.call('b', 'b_x', 'd4')), /did not start/);
+    stage.clock.advance(5 * 60_000 + 1);
+    const [fourth, again] = ['d4', 'd4'].map((one) => stage.call('b', 'b_x', one));
+    await answer(b!, '1');
+    await answer(b!, '2');
+    assert.deepEqual([await fourth, await again], [answered('1', { kind: 'new' }), answered('2')]);
+    assert.deepEqual([a!.closed, stage.connector.connects], [true, 4]);
   });
 
   it('more servers can be published than may be live at once', async () => {

@@ -8,6 +8,8 @@ import { fakeClient } from '../../support/fakes/fakeClient.js';
 import { FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
+const fiveMinutes = 5 * 60_000 + 1;
+
 describe('the loss of an instance (X4)', () => {
   let core: ReturnType<typeof testCore>;
   let connector: FakeConnector;
@@ -169,11 +171,17 @@ describe('the loss of an instance (X4)', () => {
     (await connector.nextConnect()).succeed(listing('y'));
     await edited;
     await call('a', 'x');
+    clock.advance(fiveMinutes);
     await call('b', 'y');
+    clock.advance(fiveMinutes);
     assert.match(
       JSON.stringify(await call('a', 'x')),
       /"replaced".*another instance needed the room/,
     );
+    const [problem] = core.host.snapshot.problems;
+    assert.equal(problem?.code, 'instances-evicted');
+    assert.match(problem.fix, /`maxInstances: 2` at the head/);
+    assert.deepEqual(problem.place.range.start, { line: 0, character: 0 });
   });
 
   it('a call on a server that a person stops is not promised a new instance', async () => {

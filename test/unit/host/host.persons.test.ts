@@ -169,7 +169,7 @@ describe('actions of a person (E3)', () => {
     for (let count = 0; count < 2; count++)
       connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
     await rest();
-    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /none of them is idle/);
+    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /used in the last five minutes/);
     for (const connection of connections) await answer(connection, '1');
     await Promise.all(calls);
     await stage.edit(`# unrelated\n${file({ a: 'command: a' })}`);

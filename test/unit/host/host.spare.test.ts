@@ -215,20 +215,20 @@ describe('the spare instance (P9)', () => {
     assert.equal(connector.connects, 2);
   });
 
-  it('a spare ends by the idle limit, and makes room before any lease', async () => {
+  const others = 'b c d'.split(' ').map((id) => `${id}: { transport: stdio, command: ${id} }`);
+  const editBeside = (rest: string, count: number): Promise<void> => {
+    const text = `version: 1\nservers: { a: { transport: stdio, ${rest} }, ${others.slice(0, count).join(', ')} }`;
+    return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+  };
+
+  it('a spare ends by the idle limit, and makes room before the first instance of another server', async () => {
     await lease('d1', await serve('command: a, timeouts: { idle: 10m }'));
     const first = await spare();
     await call2(first);
     const second = await spare();
     await untilUses('leased', 'leased', 'spare');
-    const editing = host.setSources([
-      {
-        file: '/ws/.minds/mcp.yaml',
-        folder: '/ws',
-        text: 'version: 1\nservers: { a: { transport: stdio, command: a, timeouts: { idle: 10m } }, b: { transport: stdio, command: b } }',
-      },
-    ]);
-    (await connector.nextConnect()).succeed(listing('y'));
+    const editing = editBeside('command: a, timeouts: { idle: 10m }', 3);
+    for (const id of ['b', 'c', 'd']) (await connector.nextConnect()).succeed(listing(`${id}_x`));
     await editing;
     assert.equal(
       second.closed,
@@ -249,32 +249,30 @@ describe('the spare instance (P9)', () => {
   });
   const call2 = (connection: FakeConnection): Promise<void> => lease('d2', connection);
 
-  it('a starting spare makes room at once, before any lease, and another follows', async () => {
+  it('a starting spare makes room at once, and another follows', async () => {
     const warm = await serve();
-    const asks = client({ elicitation: {} });
-    const first = call('d1');
+    const first = lease('d1', warm);
     const starting = await spareStart();
-    const second = call('d2', asks);
-    const busy = (await connector.nextConnect()).succeed(listing('x'));
-    await settle();
-    (await warm.nextCall()).answer({ kind: 'result', result: textResult('') });
     await first;
-    const third = call('d3', asks);
-    const own = (await connector.nextConnect()).succeed(listing('x'));
+    const editing = editBeside('command: a', 3);
+    const made = [];
+    for (const id of ['b', 'c', 'd'])
+      made.push((await connector.nextConnect()).succeed(listing(`${id}_x`)));
+    await editing;
     assert.deepEqual([starting.request.signal.aborted, warm.closed], [true, false]);
-    for (const connection of [busy, own]) {
-      (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
-    }
-    await Promise.all([second, third]);
-    await Promise.all(['d2', 'd3'].map((conversation) => host.release('a', conversation)));
-    const fourth = call('d4');
+    await editBeside('command: a', 1);
+    const second = call('d2');
     (await (await connector.nextConnect()).succeed(listing('x')).nextCall()).answer({
       kind: 'result',
       result: textResult(''),
     });
-    assert.equal((await fourth).kind, 'result');
+    assert.equal((await second).kind, 'result');
     await spare();
     await untilUses('leased', 'leased', 'spare');
+    assert.deepEqual(
+      made.map(({ closed }) => closed),
+      [false, true, true],
+    );
   });
 
   it('a spare ends when it is switched off, when its launch changes and when its server stops, also during its start', async () => {

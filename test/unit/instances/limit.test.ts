@@ -2,22 +2,32 @@ import assert from 'node:assert/strict';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { ConnectOutcome } from '../../../src/core/connections/connection.js';
 import { LimitedConnector, type SlotHolder } from '../../../src/core/instances/limit.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 
-describe('slots of instances (L2)', () => {
+const minute = 60_000;
+
+describe('the limit of instances (L2b)', () => {
   let fake: FakeConnector;
   let limited: LimitedConnector;
   let evicted: string[];
+  let clock: FakeClock;
+  let given: number | undefined;
 
   beforeEach(() => {
     evicted = [];
+    given = 2;
+    clock = new FakeClock();
+    // The times of the tests are long ago.
+    clock.advance(10 * minute);
     fake = new FakeConnector();
     fake.automatic = () => listing('x');
-    limited = new LimitedConnector(fake, silentLog, () => 2);
+    limited = new LimitedConnector(fake, clock, silentLog, () => given);
   });
 
   const busyHolder: SlotHolder = {
     phase: 'live',
+    isLease: true,
     idleSince: undefined,
     waitsSince: undefined,
     isSpare: false,
@@ -48,7 +58,7 @@ describe('slots of instances (L2)', () => {
 
   /** Connects, and holds the slot as an instance does. */
   async function live(holder: Partial<SlotHolder>, name = ''): Promise<{ leave(): Promise<void> }> {
-    const outcome = await connect();
+    const outcome = await connect(undefined, { ...busyHolder, phase: 'starting', ...holder });
     assert.ok(outcome.kind === 'connected');
     const { connection } = outcome;
     const end = (reason: string): Promise<void> => {
@@ -70,11 +80,65 @@ describe('slots of instances (L2)', () => {
     ]);
   });
 
-  it('a spare instance makes room before any other', async () => {
-    await live({ idleSince: 10 });
-    await live({ idleSince: 20, isSpare: true }, 'spare');
+  it('a lease used in the last five minutes makes no room, and the failure says how to raise the limit', async () => {
+    const used = clock.now();
+    await live({ idleSince: used }, 'a');
+    await live({ idleSince: used + 1 }, 'b');
+    clock.advance(5 * minute);
+    const outcome = await connect();
+    assert.ok(outcome.kind === 'failed' && outcome.failure.code === 'too-many-instances');
+    assert.match(outcome.failure.message, /limit of 2 .*five minutes/);
+    assert.match(
+      outcome.failure.fix,
+      /`maxInstances`.*`--max-instances`.*mcpToolsets\.maxInstances/,
+    );
+    clock.advance(1);
     assert.equal((await connect()).kind, 'connected');
+    assert.match(evicted.join(), /^a:/);
+  });
+
+  it('instances without a conversation count apart, and a spare one is the first of them to make room', async () => {
+    const other = { isLease: false, idleSince: clock.now() };
+    await live(other, 'warm');
+    await live({ ...other, isSpare: true }, 'spare');
+    await live({});
+    await live({});
+    assert.deepEqual(evicted, []);
+    assert.equal((await connect()).kind, 'failed', 'two leases, as the limit says');
+    const shared = { ...busyHolder, phase: 'starting', isLease: false } as const;
+    assert.equal((await connect(undefined, shared)).kind, 'connected');
     assert.match(evicted.join(), /^spare:/);
+  });
+
+  it('the option or setting decides, then the config files, then 32', () => {
+    limited.setLimitOfFiles(7);
+    assert.equal(limited.most, 2);
+    given = undefined;
+    assert.equal(limited.most, 7);
+    limited.setLimitOfFiles(undefined);
+    assert.equal(limited.most, 32);
+  });
+
+  it('a higher limit of the config files lets a waiting start begin', async () => {
+    given = undefined;
+    limited.setLimitOfFiles(1);
+    await live({ phase: 'ending' });
+    const started = connect();
+    await settle();
+    limited.setLimitOfFiles(2);
+    assert.equal((await started).kind, 'connected');
+  });
+
+  it('evictions count when their conversations come back, until the limit changes (L2c)', async () => {
+    await live({ idleSince: 10 }, 'a');
+    await live({});
+    await connect();
+    assert.equal(limited.evictedInVain, 0);
+    limited.noteReplaced(evicted[0]?.replace('a: ', '') ?? '');
+    limited.noteReplaced('a person ended it');
+    assert.equal(limited.evictedInVain, 1);
+    given = 3;
+    assert.equal(limited.evictedInVain, 0);
   });
 
   it('the longest wait for a client makes room if no instance is idle or ending', async () => {
@@ -184,8 +248,8 @@ describe('slots of instances (L2)', () => {
   });
 
   for (const isTaken of [false, true]) {
-    it(`a start ahead ${isTaken ? 'makes no room if a caller waits for it' : 'makes room before a lease'}`, async () => {
-      await live({ idleSince: 10 }, 'idle');
+    it(`a start ahead ${isTaken ? 'makes no room if a caller waits for it' : 'makes room before others'}`, async () => {
+      await live({ idleSince: 10, isLease: isTaken }, 'idle');
       fake.automatic = undefined;
       const giveUp = new AbortController();
       const end = (reason: string): Promise<void> => {
@@ -196,11 +260,12 @@ describe('slots of instances (L2)', () => {
       const starting = connect(giveUp.signal, {
         ...busyHolder,
         phase: 'starting',
+        isLease: isTaken,
         isSpare: !isTaken,
         end,
       });
       const slow = await fake.nextConnect();
-      const waiting = connect();
+      const waiting = connect(undefined, { ...busyHolder, phase: 'starting', isLease: isTaken });
       (await fake.nextConnect()).succeed(listing('x'));
       assert.equal((await waiting).kind, 'connected');
       assert.match(evicted.join(), isTaken ? /^idle:/ : /^start:/);

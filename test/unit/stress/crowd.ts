@@ -304,9 +304,13 @@ export class Crowd {
     assert.deepEqual(this.faults, []);
     const starting = this.connector.pending.filter(({ request }) => !request.signal.aborted).length;
     assert.ok(
-      this.living().length + this.ending.size + starting <= this.most,
+      this.living().length + this.ending.size + starting <= 2 * this.most,
       'more live than may',
     );
+    const leased = this.host.snapshot.servers
+      .flatMap(({ instances }) => instances)
+      .filter(({ use }) => use.kind === 'leased');
+    assert.ok(leased.length <= this.most, 'more leases than may');
     for (const connection of this.made) {
       for (const { request } of connection.calls) {
         const number = Number(request.arguments?.['number']);

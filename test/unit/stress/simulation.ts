@@ -36,7 +36,14 @@ export class Simulation {
 
   constructor(private readonly random: Random) {
     const { clock, connector, env } = this;
-    this.host = testCore({ clock, connector, env, maxInstances: () => 1_000 }).host;
+    // The oracle tells the purpose of a start by the turn in which it connects.
+    this.host = testCore({
+      clock,
+      connector,
+      env,
+      maxInstances: () => 1_000,
+      startsAtOnce: 1_000,
+    }).host;
     this.records = new Records({ connector, clock, oracle: this.oracle, host: this.host });
     for (const program of vocabulary.programs)
       this.records.offers.set(program, this.randomOffers());

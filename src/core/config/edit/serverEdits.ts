@@ -34,10 +34,14 @@ export function insertVersion(nodes: EditNodes): Edits {
       ? undefined
       : [edits.insertion(at, `version: 1${lineBreak}`)];
   }
-  const written = nodes.pairOf(root, 'version');
+  return setHeadKey(nodes, 'version', '1');
+}
+
+export function setHeadKey(nodes: EditNodes, key: string, value: string): Edits {
+  const written = nodes.pairOf(nodes.root, key);
   return written
-    ? edits.valueEdit(nodes, written, '1')
-    : edits.insertEntry(nodes, root, 'version', '1');
+    ? edits.valueEdit(nodes, written, value)
+    : edits.insertEntry(nodes, nodes.root, key, value);
 }
 
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {

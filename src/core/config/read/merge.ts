@@ -9,6 +9,7 @@ import {
   type ConfigModel,
   type ConfigDeps,
   type ConfiguredServer,
+  type InstanceLimit,
   type ParsedSource,
   type SourceText,
 } from '../model.js';
@@ -36,12 +37,14 @@ export function mergeSources(
   const accepted = new Map<string, AcceptedSource>();
   const servers = new Map<string, { readonly server: ConfiguredServer; readonly folder: string }>();
   const shadowed = new Map<string, Place[]>();
+  let limit: InstanceLimit | undefined;
   for (const source of parsed) {
     for (const found of source.problems) problems.push(found);
     if (source.kind === 'refused') refused.push(source.file);
     const serving = source.kind === 'accepted' ? source : previous.get(source.file);
     if (!serving) continue;
     accepted.set(source.file, serving);
+    limit ??= serving.limit;
     for (const server of serving.servers) {
       const held = servers.get(server.id);
       if (!held) {
@@ -69,7 +72,11 @@ export function mergeSources(
       });
     }
   }
-  const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };
+  const model = {
+    servers: [...servers.values()].map(({ server }) => server),
+    ...(limit && { limit }),
+    shadowed,
+  };
   return { model, problems, refused, accepted };
 }
 

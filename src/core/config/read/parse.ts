@@ -11,6 +11,7 @@ import {
   builtInToolset,
   type ConfigDeps,
   type ConfiguredServer,
+  type InstanceLimit,
   type ParsedSource,
   type ServerDefinition,
   type SourceText,
@@ -35,11 +36,15 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
       reader.report('version-missing:notAMap', places.place(root.span), { found: describe(root) });
     return refused(file, reader.whole(file));
   }
-  checkRoot(reader, root);
+  const head = checkedHead(reader, root);
   const table = serversOf(reader, root);
   if (reader.failed) return refused(file, reader.whole(file));
   const servers = readServers(reader, table ? [...table.values()] : []);
-  return accepted(source, servers, reader.whole(file));
+  // A wrong limit costs itself (C4).
+  const most = head.read('maxInstances');
+  const entry = head.entry('maxInstances');
+  const limit = entry && most !== undefined ? { most, place: places.key(entry) } : undefined;
+  return accepted(source, servers, reader.whole(file), limit);
 }
 
 const mostServers = 500;
@@ -142,6 +147,7 @@ export function accepted(
   { file, folder, origin = 'folder' }: SourceText,
   servers: readonly ConfiguredServer[],
   found: readonly Problem[],
+  limit?: InstanceLimit,
 ): ParsedSource {
   return {
     kind: 'accepted',
@@ -149,6 +155,7 @@ export function accepted(
     folder,
     origin,
     servers,
+    ...(limit && { limit }),
     problems: found.toSorted(byPlace),
   };
 }
@@ -161,9 +168,10 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
   };
 }
 
-function checkRoot(reader: EntryReader, root: MapNode): void {
+function checkedHead(reader: EntryReader, root: MapNode): Table<'root'> {
   const start = reader.places.place({ start: root.span.start, end: root.span.start });
-  const entries = reader.knownEntries('root', root, start);
+  const head = new Table(reader, 'root', root, start);
+  const { entries } = head;
   const version = entries.get('version');
   if (!version || isEmpty(version.value)) {
     const [first] = entries.values();
@@ -172,6 +180,7 @@ function checkRoot(reader: EntryReader, root: MapNode): void {
   } else if (version.value.kind !== 'scalar' || version.value.value !== 1) {
     reader.report('version-unsupported', version, { found: describe(version.value) });
   }
+  return head;
 }
 
 function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {

@@ -4,6 +4,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import type { Duplex } from 'node:stream';
 import type { ProxyOnTheWay } from '../../failures/transportFailure.js';
 
 export interface HttpAgents {
@@ -13,6 +14,16 @@ export interface HttpAgents {
 }
 
 export type MakeAgents = (options: http.AgentOptions) => HttpAgents;
+
+/** Agents that take their connections from a gateway in this process. */
+export function agentsOver(connect: () => Duplex): MakeAgents {
+  return (options) => {
+    const agent = new http.Agent(options);
+    // Node's types know only sockets here, and its code takes any stream.
+    (agent as { createConnection: unknown }).createConnection = connect;
+    return { for: () => agent, destroy: () => agent.destroy() };
+  };
+}
 
 export const directAgents: MakeAgents = (options) => {
   const plain = new http.Agent(options);

@@ -249,6 +249,7 @@ async function readStream(
   let failure = new TransportFailure({
     kind: 'broken',
     detail: 'the stream ended without the answer',
+    isEnded: true,
     url,
   });
   try {

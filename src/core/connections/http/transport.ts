@@ -114,6 +114,10 @@ export class HttpTransport implements ServerTransport {
     return this.state.kind === 'ended' ? this.state.cause : '';
   }
 
+  get sessionId(): string | undefined {
+    return this.channelDeps.endpoint.sessionId;
+  }
+
   originOf(message: object): RequestId | undefined {
     return this.origins.get(message);
   }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { textsOf } from '../../config/launchValues.js';
 import type { StdioLaunch } from '../../config/model.js';
-import { searchPath, fileOf } from '../../processes/program.js';
+import { fileOf, programFiles, searchPath } from '../../processes/program.js';
 import type { Environment } from '../../processes/environment.js';
 import { programsWithin, startEnvironment } from '../../processes/workspacePrograms.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
@@ -27,12 +27,14 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly hostEnv: Environment;
   readonly roots: readonly string[];
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
+  /** The path of our own command line. */
+  readonly cli: string | undefined;
 }
 
 export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutcome> {
   const { launch, log, roots } = deps;
   const env = startEnvironment(roots, launch, deps.hostEnv);
-  const { command, args, cwd, programs = [] } = launch;
+  const { cwd, programs = [] } = launch;
   // A file of the workspace may have taken the name of the judged program since.
   const found = programsWithin(roots, launch, env);
   if (found.join('\0') !== programs.join('\0'))
@@ -41,10 +43,8 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
   const started = await startProcess({
     ...deps.process,
-    command,
-    args: textsOf(args),
+    ...programOf(launch, env, deps.cli),
     cwd,
-    env,
   });
   if (started.kind === 'notStarted')
     return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
@@ -71,6 +71,27 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
       );
     },
   });
+}
+
+/**
+ * If PATH has no `mcp-toolsets`, `record` and `replay` start by our own command line (H1a). Other
+ * commands of it would serve toolsets or approve launches.
+ */
+function programOf(
+  { command, args, cwd }: StdioLaunch,
+  env: Environment,
+  cli: string | undefined,
+): Pick<ProcessStart, 'command' | 'args' | 'env'> {
+  const words = textsOf(args);
+  const isOwn = command === 'mcp-toolsets' && ['record', 'replay'].includes(words[0] ?? '');
+  if (!isOwn || cli === undefined || programFiles(command, { cwd, env }).length > 0)
+    return { command, args: words, env };
+  // A desktop editor is Node only with this variable.
+  return {
+    command: process.execPath,
+    args: [cli, ...words],
+    env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+  };
 }
 
 async function notStarted(

@@ -4,8 +4,13 @@ import type { Past } from '../../protocol/client.js';
 import { Links } from './links.js';
 import type { Listing } from './listings.js';
 
-/** A client whose last stream has closed may be silent this long, in milliseconds. */
-const quietLimitMs = 45_000;
+/**
+ * A client whose last stream has closed may be silent this long, in milliseconds (L2a). `connect`
+ * opens its stream again within a second, so it has ended if it does not.
+ */
+const quietLimits = { connect: 2_500, other: 45_000 };
+
+export type KindOfClient = keyof typeof quietLimits;
 
 /** What the gateway keeps of one conversation of an agent (G3). */
 export class Conversation {
@@ -30,15 +35,16 @@ export class Conversation {
    * Calls `end` when it is silent for a while after its last stream has closed: its program has
    * gone (L2a).
    */
-  endWhenQuiet(clock: Clock, isInUse: () => boolean, end: () => void): void {
+  endWhenQuiet(clock: Clock, kind: KindOfClient, isInUse: () => boolean, end: () => void): void {
     this.keepOpen();
+    const limit = quietLimits[kind];
     const wait = (ms: number): Disposable =>
       clock.after(ms, () => {
-        const left = isInUse() ? quietLimitMs : this.lastUsed + quietLimitMs - clock.now();
+        const left = isInUse() ? limit : this.lastUsed + limit - clock.now();
         if (left > 0) this.quiet = wait(left);
         else end();
       });
-    this.quiet = wait(quietLimitMs);
+    this.quiet = wait(limit);
   }
 
   /** It has a stream again, or has ended, so no silence ends it. */

@@ -9,8 +9,6 @@ const conversationKey = 'vscode.conversationId';
 
 const prefixes = ['mcp-session:', 'mcp-address:', 'mcp-named:'];
 
-export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
-export const addressConversation = (address: string): string => `mcp-address:${address}`;
 /** Another program never gets the same id. */
 export const namedConversation = (program: string, name: string): string =>
   `mcp-named:${program}:${name}`;

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { expectedClient, noClient, type Past, type ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
-import { Conversation } from './conversation.js';
+import { Conversation, type KindOfClient } from './conversation.js';
 import type { Listing } from './listings.js';
 
 export interface ConversationKey {
@@ -46,7 +46,7 @@ export class Conversations implements Disposable {
   }
 
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
-  attend(given: ConversationKey): Disposable {
+  attend(given: ConversationKey, kind: KindOfClient): Disposable {
     const key = keyOf(given);
     this.kept.get(key)?.keepOpen();
     const held = this.attending.get(key) ?? {
@@ -64,6 +64,7 @@ export class Conversations implements Disposable {
         const left = this.kept.get(key);
         left?.endWhenQuiet(
           this.clock,
+          kind,
           () => left.openPosts > 0,
           () => this.end(given),
         );

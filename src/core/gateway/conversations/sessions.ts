@@ -2,10 +2,10 @@ import { BoundedMap } from '../../base/boundedMap.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { known, type Past } from '../../protocol/client.js';
+import { sessionConversation } from '../../protocol/conversationLabel.js';
 import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
 import { newSessionId } from './clientTraits.js';
-import { Conversation } from './conversation.js';
-import { sessionConversation } from './conversationIds.js';
+import { Conversation, type KindOfClient } from './conversation.js';
 import type { Listing } from './listings.js';
 import { Session, type SessionTraits } from './session.js';
 
@@ -140,8 +140,10 @@ export class Sessions implements Disposable {
     this.waiting.delete(session);
   }
 
-  of(toolset: string): Session[] {
-    return [...this.byId.values()].filter(({ listing }) => listing.toolset === toolset);
+  /** @param toolset by default all */
+  of(toolset?: string): Session[] {
+    const all = [...this.byId.values()];
+    return toolset === undefined ? all : all.filter(({ listing }) => listing.toolset === toolset);
   }
 
   programs(): readonly ConnectedProgram[] {
@@ -154,16 +156,18 @@ export class Sessions implements Disposable {
 
   /**
    * Follows the end of a stream. The editor's conversations outlive its sessions, so its silence
-   * means nothing.
+   * means nothing. The calls of a `connect` that has ended are cancelled, as by its `DELETE`.
    */
-  streamClosed(session: Session): void {
+  streamClosed(session: Session, kind: KindOfClient): void {
     const { conversation, listing, state, listening, calls } = session;
     if (listing.policy.conversations === 'named' || state.kind === 'gone' || listening) return;
     conversation.lastUsed = this.clock.now();
+    const cancelCalls = kind === 'connect';
     conversation.endWhenQuiet(
       this.clock,
-      () => calls.size > 0,
-      () => this.close(session, justEnded),
+      kind,
+      () => !cancelCalls && calls.size > 0,
+      () => this.close(session, { cancelCalls, mayContinue: false }),
     );
   }
 

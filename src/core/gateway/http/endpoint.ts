@@ -8,6 +8,7 @@ import { asFields } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
 import type { Fields } from '../../protocol/client.js';
 import { policies, type Road } from '../../protocol/clientPolicy.js';
+import { addressConversation } from '../../protocol/conversationLabel.js';
 import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -29,12 +30,7 @@ import {
 } from '../../protocol/versions.js';
 import type { ServedToolset } from '../backend.js';
 import { traitsIn } from '../conversations/clientTraits.js';
-import {
-  addressConversation,
-  longestProgram,
-  namerOf,
-  programOf,
-} from '../conversations/conversationIds.js';
+import { longestProgram, namerOf, programOf } from '../conversations/conversationIds.js';
 import type { ConversationKey } from '../conversations/conversations.js';
 import type { Listing } from '../conversations/listings.js';
 import type { Session, SessionTraits } from '../conversations/session.js';
@@ -47,7 +43,12 @@ import {
   capabilitiesOf,
   ofInstances,
 } from '../methods/methods.js';
-import { isBegunElsewhere, type Stateless, type StatelessDeps } from '../modern/stateless.js';
+import {
+  isBegunElsewhere,
+  isOverStdio,
+  type Stateless,
+  type StatelessDeps,
+} from '../modern/stateless.js';
 import { everyToolset, type Route } from '../routes.js';
 import { isJson, readBody, type BodyLimits } from './body.js';
 
@@ -247,9 +248,10 @@ export class Endpoint {
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const { conversations, heartbeat } = this.deps;
     const conversation = atAddress(request, route);
+    const kind = isOverStdio(request.headers) ? 'connect' : 'other';
     if (conversation) {
       // It holds a modern conversation open during the life of its program (L2a).
-      const attendance = conversations.attend(conversation);
+      const attendance = conversations.attend(conversation, kind);
       new ListenStream(response, heartbeat);
       response.once('close', () => attendance.dispose());
       return;
@@ -259,7 +261,7 @@ export class Endpoint {
     const stream = new ListenStream(response, heartbeat);
     response.once('close', () => {
       session.stopListening(stream);
-      this.deps.sessions.streamClosed(session);
+      this.deps.sessions.streamClosed(session, kind);
     });
     session.listen(stream);
   }

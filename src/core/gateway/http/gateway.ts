@@ -5,11 +5,14 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.js';
+import type { Duplex } from 'node:stream';
+import { limited, type Clock } from '../../base/clock.js';
 import { DisposableStore } from '../../base/disposables.js';
-import { Emitter } from '../../base/events.js';
+import { Emitter, nextEvent } from '../../base/events.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { proofOf, proofPath } from '../../files/proof.js';
@@ -26,9 +29,17 @@ import { Sessions } from '../conversations/sessions.js';
 import { Heartbeat, sendJson } from '../eventStreams.js';
 import { AppOpenings } from '../methods/appCalls.js';
 import { Stateless } from '../modern/stateless.js';
-import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
+import {
+  isEditorPath,
+  isRestPath,
+  parseRoute,
+  programsPath,
+  routePath,
+  snapshotPath,
+} from '../routes.js';
 import { readBody, type BodyLimits } from './body.js';
 import { Endpoint, refuse } from './endpoint.js';
+import { InnerConnections, InnerSocket } from './innerConnections.js';
 import { refuseRest, serveRest, type RestBackend, type RestDeps } from './rest.js';
 
 export const mostStrangers = 64;
@@ -56,6 +67,8 @@ export interface GatewayDeps {
   /** By default no file is written. */
   readonly delivery?: Delivery;
   readonly rest?: RestBackend;
+  /** Resolves to the snapshot of the servers for another command. */
+  readonly snapshot?: () => Promise<object>;
 }
 
 export interface GatewayOptions {
@@ -97,6 +110,7 @@ export class Gateway {
   private readonly endpointOfAll: Endpoint;
   private readonly conversations: Conversations;
   private readonly server: Server;
+  private readonly inner: InnerConnections;
   /** The sockets without the token, in the order of their arrival. */
   private readonly strangers = new Set<Socket>();
   private readonly admitted = new Set<Socket>();
@@ -176,6 +190,7 @@ export class Gateway {
     this.conversations = conversations;
     this.stateless = stateless;
     this.server = serverWith(bodyTimeoutMs);
+    this.inner = this.store.add(new InnerConnections(this.server));
     this.server.on('connection', (socket) => this.meet(socket));
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
@@ -200,6 +215,11 @@ export class Gateway {
     );
   }
 
+  /** Connects a client in this process. It needs no start and no token. */
+  connectInside(): Duplex {
+    return this.inner.connect();
+  }
+
   /** There need be no such toolset. Throws before the start. */
   endpoint(toolset: string, road: 'editor' | 'agent'): GatewayEndpoint {
     if (this.port === undefined) throw new Error('The gateway is not started.');
@@ -209,7 +229,8 @@ export class Gateway {
     };
   }
 
-  activityOf(toolset: string, road?: Road) {
+  /** @param toolset by default all */
+  activityOf(toolset?: string, road?: Road) {
     const all = this.sessions.of(toolset);
     const sessions =
       road === undefined ? all : all.filter(({ listing }) => listing.policy.road === road);
@@ -223,15 +244,29 @@ export class Gateway {
     };
   }
 
-  /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
-  dispose(): Promise<void> {
-    this.disposal ??= new Promise((resolve) => {
-      this.sessions.dispose();
-      this.store.dispose();
-      this.server.close(() => resolve());
-      this.server.closeAllConnections();
-    });
+  /**
+   * Cancels calls in flight after `finishMs` milliseconds; resolves when nothing is connected. It
+   * may be called again.
+   */
+  dispose(finishMs = 0): Promise<void> {
+    this.disposal ??= this.end(finishMs);
     return this.disposal;
+  }
+
+  /** The port is free at once, so the next window gets it (G2c). */
+  private async end(finishMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    const isQuiet = (): boolean => this.activityOf().callsInFlight === 0;
+    if (finishMs > 0 && !isQuiet())
+      await limited(this.deps.clock, finishMs, undefined, (over) =>
+        nextEvent(this.onDidChangeActivity, isQuiet, over),
+      ).catch(() => undefined);
+    this.sessions.dispose();
+    this.store.dispose();
+    // The streams of cancelled calls end in this turn, so no client takes it for a death (X4).
+    await nextTurn();
+    this.server.closeAllConnections();
+    await closed;
   }
 
   /**
@@ -263,6 +298,8 @@ export class Gateway {
           JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]),
         );
       }
+      if (url === snapshotPath && this.deps.snapshot)
+        return sendJson(response, 200, await jsonOf(await this.deps.snapshot()));
       if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
       const route = parseRoute(url);
       if (!route || (this.isForAgents && route.policy === policies.editor)) {
@@ -277,7 +314,8 @@ export class Gateway {
     }
   }
 
-  private refusalOf({ headers }: IncomingMessage): Exclude<Refusal, 'nowhere'> | undefined {
+  private refusalOf({ headers, socket }: IncomingMessage): Exclude<Refusal, 'nowhere'> | undefined {
+    if ((socket as Duplex) instanceof InnerSocket) return undefined;
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write(
         'warn',

@@ -8,7 +8,7 @@ import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { SingleFlight } from '../../base/singleFlight.js';
 import type { Gateway, StableAddress } from './gateway.js';
-import { forgetAddress, keepAddress, noteAddress, type Program } from '../../files/addressFile.js';
+import { noteAddress, type Program } from '../../files/addressFile.js';
 import { tokenIn } from '../../files/tokenFile.js';
 import { watchFile } from '../../files/watchedFile.js';
 
@@ -41,9 +41,11 @@ export interface EndpointSecret {
   read(): Promise<string>;
   /** Reports every change after the first reading. */
   watch(changed: () => void): Disposable;
-  /** Publishes the port for clients without port and secret. */
-  noteAddress?(port: number): Promise<void>;
-  forgetAddress?(): Promise<void>;
+  /**
+   * Publishes the port for clients without port and secret. Resolves to the function that takes it
+   * back.
+   */
+  noteAddress?(port: number): Promise<() => Promise<void>>;
   /** The port that is kept with the secret, known after reading it. */
   readonly port?: number;
   /**
@@ -78,6 +80,7 @@ export class StableEndpoint {
         readonly token: string;
         readonly gateway: Gateway;
         readonly secret: Disposable;
+        forgetAddress?: () => Promise<void>;
       }
     | undefined;
   private watched: Disposable | undefined;
@@ -108,12 +111,18 @@ export class StableEndpoint {
     return this.state.kind === 'listening' ? this.open?.gateway : undefined;
   }
 
-  async dispose(): Promise<void> {
+  /** Resolves when it does not try to listen at the moment. */
+  settled(): Promise<void> {
+    return this.listening.settled();
+  }
+
+  /** @param finishMs for the calls in flight, in milliseconds */
+  async dispose(finishMs = 0): Promise<void> {
     this.ended = true;
     this.retry?.dispose();
     this.store.dispose();
-    await this.listening.settled();
-    await this.close();
+    await this.settled();
+    await this.close(finishMs);
   }
 
   private begin(): void {
@@ -142,7 +151,8 @@ export class StableEndpoint {
       await this.close();
       const instead = await this.openWith(token);
       if (isOver()) return;
-      await secret.noteAddress?.(this.port);
+      if (this.open && secret.noteAddress)
+        this.open.forgetAddress = await secret.noteAddress(this.port);
       this.enter({
         kind: 'listening',
         port: this.port,
@@ -188,12 +198,12 @@ export class StableEndpoint {
     }
   }
 
-  private async close(): Promise<void> {
+  private async close(finishMs = 0): Promise<void> {
     const { open } = this;
     this.open = undefined;
     if (!open) return;
-    await this.deps.secret.forgetAddress?.();
-    await open.gateway.dispose();
+    await open.forgetAddress?.();
+    await open.gateway.dispose(finishMs);
     open.secret.dispose();
   }
 
@@ -213,7 +223,6 @@ function isTaken(error: unknown): boolean {
 
 /** For agents outside the editor. Removing the file renews the secret. */
 export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
-  let kept: Disposable | undefined;
   const since = clock.now();
   return {
     read: () => tokenIn(tokenFile),
@@ -222,15 +231,6 @@ export function secretInFile(tokenFile: string, program: Program, clock: Clock):
       watched.onDidChange(changed);
       return watched;
     },
-    noteAddress: async (port) => {
-      const noted = { port, program, since };
-      await noteAddress(tokenFile, noted);
-      kept?.dispose();
-      kept = keepAddress(tokenFile, noted, clock);
-    },
-    forgetAddress: async () => {
-      kept?.dispose();
-      await forgetAddress(tokenFile, program);
-    },
+    noteAddress: (port) => noteAddress(tokenFile, { port, program, since }),
   };
 }

@@ -11,6 +11,7 @@ import { isLarge } from '../../base/jsonInSlices.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { gone, present, type ClientState, type Fields, type Past } from '../../protocol/client.js';
+import { addressConversation, sessionConversation } from '../../protocol/conversationLabel.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -34,12 +35,10 @@ import { CallClient, cancelCall, type CallInFlight, type Client } from '../conve
 import type { ClientTraits } from '../conversations/clientTraits.js';
 import type { Conversation } from '../conversations/conversation.js';
 import {
-  addressConversation,
   namedBy,
   namedConversation,
   namerOf,
   programOf,
-  sessionConversation,
 } from '../conversations/conversationIds.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
@@ -89,14 +88,17 @@ interface Refused {
 const cacheHints = `${JSON.stringify(notToBeKept).slice(1, -1)},`;
 
 export class Stateless implements Disposable {
-  private readonly inFlight = new Map<string, number>();
+  /** The clients of the calls in flight. */
+  private readonly calling = new Set<ModernClient>();
   private readonly parking = new Parking();
   private readonly listeners = new Set<Listener>();
 
   constructor(private readonly deps: StatelessDeps) {}
 
+  /** Cancels the calls in flight. */
   dispose(): void {
     this.parking.dispose();
+    for (const client of this.calling) client.close();
   }
 
   announce(listing: Listing): void {
@@ -104,8 +106,11 @@ export class Stateless implements Disposable {
       if (listener.listening.listing === listing) listener.announce();
   }
 
-  callsInFlight(toolset: string): number {
-    return this.inFlight.get(toolset) ?? 0;
+  /** @param toolset by default all */
+  callsInFlight(toolset?: string): number {
+    const isOf = ({ listing }: ModernClient): boolean =>
+      listing.toolset === (toolset ?? listing.toolset);
+    return [...this.calling].filter(isOf).length;
   }
 
   take(request: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
@@ -270,9 +275,8 @@ export class Stateless implements Disposable {
     if (this.callsInFlight(toolset) >= methods.maxCalls)
       return refused(200, errorCodes.server, 'Too many calls are in flight.');
     this.useUntilClosed(response, conversation);
-    this.count(toolset, 1);
     const end = (): void => {
-      this.count(toolset, -1);
+      this.calling.delete(client);
       client.close();
       // The leases of a conversation outlive its requests.
       if (!conversation) methods.backend.noteClient(new CallClient(client, undefined), 'gone');
@@ -288,6 +292,7 @@ export class Stateless implements Disposable {
     const call = new ParkableCall(deps, carrier, responses);
     const asking = mayAsk ? call : undefined;
     const client = new ModernClient(traits, listing, conversation, serverMeta, asking);
+    this.calling.add(client);
     response.once('close', () => call.closed(carrier));
     settleWith(
       call,
@@ -311,12 +316,6 @@ export class Stateless implements Disposable {
       conversation.openPosts -= 1;
       conversation.lastUsed = this.deps.methods.clock.now();
     });
-  }
-
-  private count(toolset: string, change: 1 | -1): void {
-    const count = this.callsInFlight(toolset) + change;
-    if (count > 0) this.inFlight.set(toolset, count);
-    else this.inFlight.delete(toolset);
   }
 
   private discovery(served: ServedToolset): string {
@@ -441,6 +440,10 @@ interface StatelessTraits extends ClientTraits {
   readonly mirrors: boolean;
 }
 
+export function isOverStdio(headers: IncomingHttpHeaders): boolean {
+  return headers['mcp-toolsets-over'] === 'stdio';
+}
+
 export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
@@ -487,7 +490,7 @@ export function readEnvelope(
     clientInfo,
     logLevel,
     begunElsewhere: isBegunElsewhere(headers),
-    mirrors: headers['mcp-toolsets-over'] !== 'stdio',
+    mirrors: !isOverStdio(headers),
   };
 }
 

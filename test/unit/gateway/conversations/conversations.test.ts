@@ -39,7 +39,7 @@ describe('gateway: modern conversations (G3, L2a)', () => {
 
   it('a conversation with an open stream makes no room', () => {
     of('a');
-    const attending = conversations.attend(key('a'));
+    const attending = conversations.attend(key('a'), 'other');
     clock.advance(1);
     of('b');
     of('c');
@@ -62,7 +62,10 @@ describe('gateway: modern conversations (G3, L2a)', () => {
 
   it('a conversation ends 45 s after its last stream and its last request', () => {
     of('a');
-    const [first, second] = [conversations.attend(key('a')), conversations.attend(key('a'))];
+    const [first, second] = [
+      conversations.attend(key('a'), 'other'),
+      conversations.attend(key('a'), 'other'),
+    ];
     first.dispose();
     clock.advance(100_000);
     second.dispose();
@@ -74,11 +77,23 @@ describe('gateway: modern conversations (G3, L2a)', () => {
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });
 
+  it('the conversation of a `connect` that opens its stream again lives, and otherwise ends within 3 s (L2a)', () => {
+    of('a');
+    conversations.attend(key('a'), 'connect').dispose();
+    clock.advance(2_000);
+    const again = conversations.attend(key('a'), 'connect');
+    clock.advance(100_000);
+    assert.deepEqual(told, []);
+    again.dispose();
+    clock.advance(3_000);
+    assert.deepEqual(told, ['forgotten a', 'ended a']);
+  });
+
   it('a conversation does not end with an open stream, or during a request', () => {
     const a = of('a');
     assert.ok(a);
-    conversations.attend(key('a')).dispose();
-    const again = conversations.attend(key('a'));
+    conversations.attend(key('a'), 'other').dispose();
+    const again = conversations.attend(key('a'), 'other');
     clock.advance(100_000);
     assert.deepEqual(told, []);
     a.openPosts = 1;

@@ -281,11 +281,11 @@ describe('gateway: sessions', () => {
   });
 
   describe('clients that are gone (L2a)', () => {
-    const listenAndLeave = (session: Session): void => {
+    const listenAndLeave = (session: Session, kind: 'connect' | 'other' = 'other'): void => {
       const stream = new FakeStream();
       session.listen(stream);
       session.stopListening(stream);
-      sessions.streamClosed(session);
+      sessions.streamClosed(session, kind);
     };
 
     it('a client has gone if its stream has closed and it is silent for 45 s', () => {
@@ -315,6 +315,17 @@ describe('gateway: sessions', () => {
       for (const id of calling.calls.keys()) calling.calls.delete(id);
       clock.advance(45_000);
       assert.deepEqual(closed, [calling.id]);
+    });
+
+    it('a `connect` without a stream has gone within 3 s, and its call is cancelled', () => {
+      const [again, calling] = [open('t', 'agent'), open('u', 'agent')];
+      for (const session of [again, calling]) listenAndLeave(session, 'connect');
+      const { signal } = beginCall(calling, 1);
+      clock.advance(2_000);
+      again.listen(new FakeStream());
+      assert.equal(signal.aborted, false);
+      clock.advance(1_000);
+      assert.deepEqual([closed, signal.aborted], [[calling.id], true]);
     });
 
     it('a session can be revived unless its client has ended it', () => {

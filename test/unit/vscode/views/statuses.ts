@@ -69,6 +69,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     savedTokens: 0,
     listed: [],
     hasSecrets: false,
+    isPublished: true,
     instances: [],
     ...changes,
   };
