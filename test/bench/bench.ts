@@ -21,6 +21,7 @@ import { percent } from './harness/figures.js';
 import { print, printSummary, type Findings } from './harness/report.js';
 import { Run } from './harness/run.js';
 import { activation } from './activation.js';
+import { many } from './many.js';
 import { memory } from './memory.js';
 import { death } from './death.js';
 import { start } from './start.js';
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P6: death,
   P7: stopping,
   P8: remembered,
+  P8B: many,
   P9: spare,
   P10: holdups,
   P11: recordedCalls,

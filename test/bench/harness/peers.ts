@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HttpClient, type Endpoint, type Json } from './httpClient.js';
 import type { Run } from './run.js';
-import type { ServerCommand } from './servers.js';
+import type { ServerCommand, ServerEntry } from './servers.js';
 
 export interface Peer {
   readonly name: string;
@@ -91,9 +91,39 @@ const kinds: readonly Kind[] = [
 ];
 
 function configOf({ command, args }: ServerCommand, port: number, run: Run): string {
+  return configOfAll([{ id: 'subject', command, args }], port, run);
+}
+
+function configOfAll(entries: readonly ServerEntry[], port: number, run: Run): string {
   const file = join(run.folder, `peer-${port}.json`);
-  writeFileSync(file, JSON.stringify({ mcpServers: { subject: { command, args } } }));
+  const mcpServers = Object.fromEntries(
+    entries.map(({ id, command, args }) => [id, { command, args }]),
+  );
+  writeFileSync(file, JSON.stringify({ mcpServers }));
   return file;
+}
+
+export interface Hub {
+  readonly endpoint: Endpoint;
+  readonly child: ChildProcess;
+  release(): void;
+}
+
+/** Starts mcp-hub in front of many servers. Returns a note if it is not installed. */
+export function hubOf(run: Run, entries: readonly ServerEntry[], port: number): Hub | string {
+  const folder = process.env['BENCH_PEERS'] ?? '';
+  const script = folder === '' ? undefined : binOf(join(folder, 'node_modules', 'mcp-hub'));
+  if (script === undefined)
+    return 'mcp-hub not measured: BENCH_PEERS names no folder that has it installed';
+  const args = [script, '--config', configOfAll(entries, port, run), '--port', String(port)];
+  const child = spawn(process.execPath, args, { cwd: run.folder, env: run.env, stdio: 'ignore' });
+  child.on('error', () => {});
+  const endpoint: Endpoint = {
+    url: `http://127.0.0.1:${port}/mcp`,
+    headers: {},
+    isLegacy: true,
+  };
+  return { endpoint, child, ...run.track({ kill: () => child.kill('SIGKILL') }) };
 }
 
 const startLimitMs = 30_000;
@@ -179,7 +209,7 @@ async function toolOf(endpoint: Endpoint, child: ChildProcess): Promise<string |
   return undefined;
 }
 
-async function endOf(child: ChildProcess): Promise<void> {
+export async function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
