@@ -71,15 +71,14 @@ async function behindServe(
       url: `http://127.0.0.1:${port}/mcp${toolset}`,
       headers: { Authorization: `Bearer ${token}` },
     });
-    const waits: number[] = [];
     const other = await connected(endpointOf('/s0'), serve);
+    const ended = new AbortController();
+    const waiting = waitsOf(other, ended.signal);
     const all = await connected(endpointOf(''), serve);
-    await untilAllListed(all, servers, async () => {
-      const asked = performance.now();
-      await other.ask('ping');
-      waits.push(performance.now() - asked);
-    });
+    await untilAllListed(all, servers);
     const took = performance.now() - begun;
+    ended.abort();
+    const waits = await waiting;
     other.close();
     all.close();
     rows.push(
@@ -97,6 +96,18 @@ async function behindServe(
     await endOf(serve);
     release();
   }
+}
+
+/** Resolves after the end to the milliseconds of each answer. */
+async function waitsOf(client: HttpClient, ended: AbortSignal): Promise<number[]> {
+  const waits: number[] = [];
+  while (!ended.aborted) {
+    const asked = performance.now();
+    await client.ask('ping');
+    waits.push(performance.now() - asked);
+    await pause(lookMs / 5);
+  }
+  return waits;
 }
 
 /** Each counts twice on each of its servers, which shows an instance that was taken away. */
@@ -146,7 +157,7 @@ async function behindHub(run: Run, entries: readonly ServerEntry[]): Promise<num
   if (typeof hub === 'string') return hub;
   try {
     const client = await connected(hub.endpoint, hub.child);
-    await untilAllListed(client, servers, () => Promise.resolve());
+    await untilAllListed(client, servers);
     client.close();
     return performance.now() - begun;
   } finally {
@@ -172,13 +183,8 @@ async function connected(endpoint: Endpoint, program: ChildProcess): Promise<Htt
 }
 
 /** Each server has a tool `count`, which each program names in its own way. */
-async function untilAllListed(
-  client: HttpClient,
-  wanted: number,
-  meanwhile: () => Promise<void>,
-): Promise<void> {
+async function untilAllListed(client: HttpClient, wanted: number): Promise<void> {
   for (const since = performance.now(); performance.now() - since < limitMs;) {
-    await meanwhile();
     const { tools } = (await client.list()) as { tools: { name: string }[] };
     if (tools.filter(({ name }) => name.endsWith('_count')).length === wanted) return;
     await pause(lookMs);

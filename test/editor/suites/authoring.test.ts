@@ -130,7 +130,12 @@ describe('authoring', () => {
       'config file: streamable_http',
       'config file: streamable_http with a token',
     ];
-    assert.deepEqual((await completions('¦')).sort(), [...files, 'servers', 'version']);
+    assert.deepEqual((await completions('¦')).sort(), [
+      ...files,
+      'maxInstances',
+      'servers',
+      'version',
+    ]);
     assert.ok(
       (await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes(
         'transport',
