@@ -1,5 +1,6 @@
 /** Joins the gateway to the host, under the names for each kind of client (G3a). */
 import { Emitter, nextEvent } from '../base/events.js';
+import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
 import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
 import { everyToolset } from '../gateway/routes.js';
@@ -90,7 +91,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     return [...missing.map(whyNothing), ...fileErrors(snapshot)];
   }
 
-  async settled(id: string, signal: AbortSignal): Promise<void> {
+  async settled(id: string, signal: CancelSignal): Promise<void> {
     const isStarting = (): boolean =>
       this.host.snapshot.servers
         .filter((each) => id === everyToolset || each.id === id)
@@ -102,9 +103,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const isToAll = call.toolset === everyToolset;
     const catalogueNow = (): Catalogue => this.host.catalogueFor(call.client?.listedFor);
     // Without a holder, the host says so, and records it.
-    const toolset = isToAll
-      ? (holderOfTool(catalogueNow(), call.tool)?.id ?? everyToolset)
-      : call.toolset;
+    const toolset = isToAll ? await this.holderIdOf(call) : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind === 'error' && toolset === everyToolset)
       return {
@@ -126,6 +125,15 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       }),
       ...(news && { notes: [leaseNote(toolset, news, advice, folder)] }),
     };
+  }
+
+  /** Waits for starting servers, because the client may know the tool from before a restart. */
+  private async holderIdOf({ tool, client, signal }: ToolsetCall): Promise<string> {
+    const find = () => holderOfTool(this.host.catalogueFor(client?.listedFor), tool);
+    const listed = find();
+    if (listed) return listed.id;
+    await this.settled(everyToolset, signal).catch(() => undefined);
+    return find()?.id ?? everyToolset;
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {

@@ -1,4 +1,5 @@
 /** The gateway's contract with the rest of the core; `host` implements it. */
+import type { CancelSignal } from '../base/cancellation.js';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import { toolsAlone, type ServerFeatures } from '../tools/features.js';
@@ -57,7 +58,7 @@ export interface GatewayBackend {
    * Resolves as soon as the server, or each of all, is not starting; rejects when the signal is
    * aborted.
    */
-  settled(id: string, signal: AbortSignal): Promise<void>;
+  settled(id: string, signal: CancelSignal): Promise<void>;
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;
   /** Its parameters have the names for clients. */

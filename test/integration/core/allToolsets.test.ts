@@ -85,6 +85,20 @@ describe('all toolsets at one endpoint (G2)', function () {
     );
   });
 
+  it('A call of a tool whose server is still starting waits for it, because the client may know the tool from before a restart', async () => {
+    const stage = await startStage();
+    void stage.edit({
+      quick: fixture('raw', ['--tools', 'add']),
+      slow: fixture('slow-start', ['--delay', '9500', '--tools', 'echo']),
+    });
+    const { client } = await SessionClient.open(stage, everyToolset);
+    const { tools } = await client.listTools();
+    assert.ok(!tools.some(({ name }) => name === 'echo'), 'the server took too little time');
+    const { content } = await client.callTool({ name: 'echo', arguments: { text: 'here' } });
+    assert.match(JSON.stringify(content), /here/);
+    await assert.rejects(client.callTool({ name: 'no-such-tool' }), /No toolset has a tool/);
+  });
+
   it('A client that lists once gets the tools of servers that were starting, in both eras', async () => {
     const stage = await startStage();
     void stage.edit({
