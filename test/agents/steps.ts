@@ -267,6 +267,8 @@ export const steps = {
     const clone = await Place.open(place.agent, model);
     try {
       const other = await begun(clone, model);
+      // Gemini CLI ends a conversation that repeats one call.
+      await run.talk.call('c_echo', { text: 'clones' });
       const [here, there] = [await tallyOf(run), await tallyOf(other)];
       assert.equal(there.count, 1);
       const workedIn = ({ pid }: Tally): string => readlinkSync(`/proc/${pid}/cwd`);

@@ -166,6 +166,28 @@ describe('gateway: sessions of other agents', () => {
     stream.close();
   });
 
+  it('the lists of all toolsets right after a restart wait for starting servers, because some clients lose tools that go and come back (G2e)', async () => {
+    rig.backend.set(everyToolset, ['a']);
+    const client = rig.client(everyToolset, 'agent');
+    await client.initialize();
+    const { session } = client;
+    await rig.dispose();
+    rig = await startRig();
+    let begun = (): void => {};
+    rig.backend.set(everyToolset, []);
+    rig.backend.starting = new Promise((resolve) => (begun = resolve));
+    const again = rig.client(everyToolset, 'agent');
+    again.session = session;
+    const listing = again.post(again.request('tools/list'));
+    let hasAnswered = false;
+    void listing.then(() => (hasAnswered = true));
+    while (rig.backend.awaited < 1 && !hasAnswered) await turn();
+    assert.ok(!hasAnswered);
+    rig.backend.set(everyToolset, ['a']);
+    begun();
+    assert.deepEqual(toolsOf(await listing), ['a']);
+  });
+
   it('a gateway with time to finish frees its port at once and answers the calls in flight (G2c)', async () => {
     rig.backend.set('play', ['a']);
     const { port = 0 } = rig.gateway;

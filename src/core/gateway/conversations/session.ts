@@ -68,7 +68,7 @@ export class Session implements Client {
     readonly id: string,
     readonly traits: SessionTraits,
     readonly conversation: Conversation,
-    isRevived: boolean,
+    readonly isRevived: boolean,
   ) {
     this.client = new CallClient(this, conversation.id);
     const of = (topic: Topic): Knowledge => {

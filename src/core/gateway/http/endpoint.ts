@@ -143,20 +143,22 @@ export class Endpoint {
     return text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
   }
 
-  /** A revived session waits for its starting server, as a new one does. */
+  /** A revived session waits for its starting servers, as a new one does. */
   private async takeWhenStarted(
     response: ServerResponse,
     route: Route,
     session: Session,
     payload: Payload,
   ): Promise<void> {
-    const isForInstance =
+    const asks = (wanted: (method: string) => boolean): boolean =>
       payload.kind !== 'unreadable' &&
-      messagesOf(payload).some(
-        (each) => each.kind === 'request' && ofInstances.includes(each.method),
-      );
-    if (isForInstance && session.listing.isGone) {
-      await this.served(response, route, false);
+      messagesOf(payload).some((each) => each.kind === 'request' && wanted(each.method));
+    const isOfAll = session.isRevived && route.toolset === everyToolset;
+    const waits = isOfAll
+      ? asks((method) => /\/list$/.test(method))
+      : session.listing.isGone && asks((method) => ofInstances.includes(method));
+    if (waits) {
+      await this.served(response, route, isOfAll);
       if (session.state.kind === 'gone') return refuse(response, 404, errorCodes.server, noSession);
     }
     this.take(response, session, payload);

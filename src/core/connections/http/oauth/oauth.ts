@@ -322,6 +322,7 @@ export class OAuthAccess implements HttpAccess {
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
     const { programGrant, renewed } = await import('./renewal.js');
+    const { loadOAuthSdk } = await import('./sdk.js');
     if (launch.oauth?.grant === 'client_credentials') {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
@@ -332,7 +333,7 @@ export class OAuthAccess implements HttpAccess {
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
-    return await renewed({ ...grant, client }, fetchFn, clock);
+    return await renewed(loadOAuthSdk(), { ...grant, client }, fetchFn, clock);
   }
 
   private async revoke(grant: Grant): Promise<void> {

@@ -5,16 +5,12 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  fetchToken,
-  refreshAuthorization,
-  selectClientAuthMethod,
-} from '@modelcontextprotocol/sdk/client/auth.js';
+import { fetchToken, selectClientAuthMethod } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Clock } from '../../../base/clock.js';
 import { SignInFailure } from './contract.js';
 import { checkAddress, checkAuthority, checkSecretRecipient, targetOf } from './discovery.js';
 import { granted, type Grant } from './grant.js';
-import { errorCode } from './sdk.js';
+import { errorCode, type OAuthSdk } from './sdk.js';
 import type { SignInDeps, SignInSubject } from './signIn.js';
 
 export type Renewal =
@@ -30,6 +26,7 @@ export type Renewal =
 
 /** Rejects if the authorization server could not be reached, or failed. */
 export async function renewed(
+  sdk: OAuthSdk,
   grant: Grant & { readonly client: OAuthClientInformationMixed },
   fetchFn: FetchLike,
   clock: Clock,
@@ -37,7 +34,7 @@ export async function renewed(
   const { authority, client, tokens, scope } = grant;
   checkAuthority(authority);
   const refresh = (send: FetchLike): Promise<OAuthTokens> =>
-    refreshAuthorization(authority.issuer, {
+    sdk.refreshAuthorization(authority.issuer, {
       clientInformation: client,
       refreshToken: tokens.refresh_token ?? '',
       fetchFn: send,
@@ -46,12 +43,12 @@ export async function renewed(
   try {
     const next = await refresh(withScope(fetchFn, scope)).catch((error: unknown) => {
       // The server may have granted less than was asked, without a word about it.
-      if (scope === undefined || errorCode(error) !== 'invalid_scope') throw error;
+      if (scope === undefined || sdk.errorCode(error) !== 'invalid_scope') throw error;
       return refresh(fetchFn);
     });
     return { kind: 'renewed', grant: granted(grant, next, clock.now()) };
   } catch (error) {
-    const code = errorCode(error);
+    const code = sdk.errorCode(error);
     // A failure of the server itself says nothing about the token.
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable')
       throw error;

@@ -3,6 +3,7 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../../../../src/core/base/clock.js';
 import { granted } from '../../../../../src/core/connections/http/oauth/grant.js';
 import { renewed, revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
+import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 const issuer = 'https://auth.example';
 
@@ -65,7 +66,7 @@ describe('OAuth renewals (X7b)', () => {
       expiresAt: 1,
     };
     for (const scope of ['x', 'y z', undefined]) {
-      const renewal = await renewed({ ...grant, scope }, fetchFn, systemClock);
+      const renewal = await renewed(loadOAuthSdk(), { ...grant, scope }, fetchFn, systemClock);
       assert.equal(renewal.kind, 'renewed');
     }
     assert.deepEqual(sent, ['x', null, 'y z', null]);
