@@ -59,10 +59,13 @@ async function main(argv: string[]): Promise<number> {
   const refusal = refusalOfWords(name, command, words) ?? refusalOfOptions(name, command, values);
   if (refusal !== undefined) return misuse(refusal);
   if (!hasHome()) {
+    const isServe = name === 'serve';
+    const keepsToken = isServe && values['token-file'] !== undefined;
+    const fix = isServe && !keepsToken ? ' `serve` needs --token-file FILE then.' : '';
     complain(
-      'HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.',
+      `HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.${fix}`,
     );
-    if (!command.needsNoHome || values.start) return 1;
+    if (!keepsToken && (!command.needsNoHome || values.start)) return 1;
   }
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
@@ -317,7 +320,6 @@ void main(process.argv.slice(2)).then(
     process.exitCode = code === 0 && isCut ? 1 : code;
   },
   (error: unknown) => {
-    complainOfDefect(error);
-    process.exitCode = 70;
+    process.exitCode = complainOfDefect(error);
   },
 );

@@ -16,7 +16,7 @@ import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { mindsPath } from '../core/config/sources.js';
 import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
-import { writeInside } from '../core/files/realFiles.js';
+import { refuseOutside, writeInside } from '../core/files/realFiles.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
 import { isInWorkspace, workspaceRoots } from '../core/processes/workspacePrograms.js';
@@ -195,8 +195,10 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
         `An agent would start what you have not approved.\n\n${approvals.review(starts)}`,
       );
     }
-    if (write) writeChange(change);
+    if (write) refuseOutside(change.root, change.file);
+    // The entry starts the launcher.
     if (write && cli !== undefined) await writeLauncher(home, cli);
+    if (write) writeChange(change);
     const launches = starts.map(({ launch }) => launch);
     if (run.json) print(toJson({ file: place.file, entries, starts: launches, written: write }));
     else show(change, write);

@@ -88,7 +88,7 @@ export class FolderApprovals extends PersonsApprovals {
   report(outcome: ApprovalOutcome): boolean {
     if (outcome.kind === 'notStored') {
       complain(
-        `The approval could not be stored, so it holds for this run only: ${reasonOf(outcome.error)}.`,
+        `The approval could not be stored, so it holds for this run only: ${reasonOf(outcome.error)}. Where nothing can be stored, --approve starts all servers of a run.`,
       );
       return false;
     }

@@ -26,7 +26,7 @@ import { receivedSnapshot } from '../core/reconcile/sentSnapshot.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { version } from '../../package.json';
 import type { Options } from './options.js';
-import { complain } from './output.js';
+import { complain, reasonOf } from './output.js';
 import type { Run } from './withEngine.js';
 
 export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options): string {
@@ -83,7 +83,8 @@ async function firstProven(
 
 async function proven(tokenFile: string, noted: NotedAddress): Promise<FoundGateway | undefined> {
   const { port, pid } = noted;
-  const token = await tokenIn(tokenFile);
+  const token = await keptToken(tokenFile);
+  if (token === undefined) return undefined;
   const proof = await proofAt(port, token);
   if (proof === 'proven') return { ...noted, token };
   complain(
@@ -92,6 +93,18 @@ async function proven(tokenFile: string, noted: NotedAddress): Promise<FoundGate
       : `Another program listens on port ${port}. It does not know the token of this folder, so the token was not sent to it.`,
   );
   return undefined;
+}
+
+/** Resolves to undefined after a complaint. */
+export async function keptToken(file: string): Promise<string | undefined> {
+  try {
+    return await tokenIn(file);
+  } catch (error) {
+    complain(
+      `The token of this folder cannot be kept in ${file}: ${reasonOf(error)}. Name a file that you can write with --token-file, in each command that serves or joins this folder.`,
+    );
+    return undefined;
+  }
 }
 
 /** One line for each gateway of another sandbox. */

@@ -6,11 +6,12 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OfferLedger } from '../core/approval/offerLedger.js';
 import { offerTextsIn } from '../core/approval/offerTexts.js';
-import { homedir } from '../core/base/home.js';
+import { hasHome, homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { isObject } from '../core/base/isObject.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { largestConfigFile, readTextFile } from '../core/base/textFile.js';
+import { systemReason } from '../core/base/systemError.js';
 import { approvalsFile } from '../core/config/sources.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
@@ -18,6 +19,7 @@ import type { Fields } from '../core/protocol/client.js';
 import { storedJson } from '../core/protocol/json.js';
 import { LastClient } from '../core/remembered/lastClient.js';
 import { complain, reasonOf } from './output.js';
+import { codeOfWriting } from './sandboxLimits.js';
 
 /** The most launches that are kept, the same number as in a ledger. The longest unused go first. */
 const mostLaunches = 200;
@@ -99,11 +101,22 @@ function launchesIn(text: string): Map<unknown, Fields> {
  * Returns the guards of a host that serves other programs, and the note about their capabilities
  * for the next host.
  */
-/** @param access `read` where nothing can be written */
+/** @param access `read` if nothing can be written and the person knows */
 export async function servingGuards(folder: string, holdsBack: boolean, access: Access = 'note') {
+  const home = path.dirname(approvalsFile(homedir()));
+  const code = access === 'read' || !hasHome() ? '' : await codeOfWriting(home);
+  if (code)
+    complain(
+      `${home} cannot be written: ${systemReason(code)}. So calls are not recorded, and the next start does not notice what servers change.`,
+    );
+  const writes = code === undefined;
   // With the last client, the first instance of a server fits the next one (L4).
   const client = await lastClientOf(folder);
-  const guards = { offerReview: await keptOffers(holdsBack, access), expects: client.expected };
+  const guards = {
+    offerReview: await keptOffers(holdsBack, writes ? access : 'read'),
+    expects: client.expected,
+    records: writes,
+  };
   return {
     guards,
     onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),

@@ -5,6 +5,8 @@
 import { withoutHidden, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
+import { fileError } from '../core/base/systemError.js';
+import { messageOf } from '../core/base/text.js';
 import { inOrder, problemLine } from './render.js';
 
 export const usage = `Usage: mcp-toolsets <command> [options]
@@ -126,13 +128,17 @@ export function complain(text: string): 1 {
 }
 
 export function reasonOf(error: unknown): string {
-  return (error as Error).message.replace(/\.$/, '');
+  return messageOf(error).replace(/\.$/, '');
 }
 
-export function complainOfDefect(error: unknown): void {
+/** An error of the file system is no defect: it gets a sentence and no stack. */
+export function complainOfDefect(error: unknown): number {
+  const ofFile = fileError(error);
+  if (ofFile !== undefined) return complain(`A file cannot be used: ${ofFile}.`);
   complainLines(
     withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)),
   );
+  return 70;
 }
 
 /** Writes several lines of ours. Foreign values in it must have one line each. */

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, existsSync } from 'node:fs';
-import { access, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { makePrivateFolder } from '../core/base/privateFile.js';
 
 interface SandboxLimits {
   /** The code of the system, or undefined if files can be written. */
@@ -17,11 +17,13 @@ interface SandboxLimits {
 
 /** @param folder of the files that gateways share */
 export async function sandboxLimits(folder: string): Promise<SandboxLimits> {
-  const [writing, listening] = await Promise.all([
-    codeOf(() => tryToWrite(folder)),
-    codeOf(tryToListen),
-  ]);
+  const [writing, listening] = await Promise.all([codeOfWriting(folder), codeOf(tryToListen)]);
   return { writing, listening };
+}
+
+/** Resolves to the code of the system, or to undefined if files can be written in the folder. */
+export function codeOfWriting(folder: string): Promise<string | undefined> {
+  return codeOf(() => tryToWrite(folder));
 }
 
 async function codeOf(attempt: () => Promise<void>): Promise<string | undefined> {
@@ -35,20 +37,14 @@ async function codeOf(attempt: () => Promise<void>): Promise<string | undefined>
 }
 
 async function tryToWrite(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
-    // Node says ENOENT where a folder cannot be made.
-    await access(nearestFolder(folder), constants.W_OK);
-    throw error;
-  });
+  await makePrivateFolder(folder);
   const file = path.join(folder, `${randomBytes(8).toString('hex')}.tmp`);
   // A full disk takes an empty file.
-  await writeFile(file, file, { mode: 0o600, flag: 'wx' });
-  await unlink(file);
-}
-
-function nearestFolder(folder: string): string {
-  const parent = path.dirname(folder);
-  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent);
+  try {
+    await writeFile(file, file, { mode: 0o600, flag: 'wx' });
+  } finally {
+    await unlink(file).catch(() => undefined);
+  }
 }
 
 async function tryToListen(): Promise<void> {

@@ -19,6 +19,7 @@ import {
   elsewhereLines,
   engineProgram,
   foundEngine,
+  keptToken,
   servedBy,
   tokenFileFor,
 } from './gateways.js';
@@ -40,6 +41,7 @@ export async function serveFolder(run: Run, _: Words, options: Options): Promise
   const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
   const tokenFile = tokenFileFor(run, options);
+  if ((await keptToken(tokenFile)) === undefined) return 1;
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   return await withEngine(
     {
@@ -124,7 +126,9 @@ function tell(
 
 function whereabouts(state: EndpointState, tokenFile: string): string {
   if (state.kind === 'listening') {
-    return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
+    const lost =
+      state.unnoted === undefined ? '' : `. \`connect\` does not find it: ${state.unnoted}.`;
+    return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}${lost}`;
   }
   if (state.kind === 'starting')
     return 'The token was renewed, and clients that used the old one are disconnected.';

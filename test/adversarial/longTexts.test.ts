@@ -60,7 +60,7 @@ import { metaOf } from '../../src/core/protocol/versions.js';
 import { deliveryWithoutFiles, excerpt } from '../../src/core/results/delivery.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 import { atOnce } from '../../src/core/base/turns.js';
-import { withoutDataUrls } from '../../src/core/results/binaries.js';
+import { withReadableBytes } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
 import { policies } from '../../src/core/protocol/clientPolicy.js';
@@ -182,7 +182,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     return redactor.redact(text);
   },
   'data: URLs in a result': (text) =>
-    atOnce(withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] })),
+    atOnce(withReadableBytes({ content: [{ type: 'image', data: text, mimeType: text }] })),
   'a config file during typing': (text) => [
     sketch(text),
     sketch(text, text.length),

@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { mostParts, Steps } from '../../src/core/base/steps.js';
+import { atOnce } from '../../src/core/base/turns.js';
 import { formAnswers } from '../../src/cli/formAnswers.js';
 import { reviewedTool } from '../../src/core/approval/offerPrints.js';
 import { RequestHeaders } from '../../src/core/connections/eras/requestHeaders.js';
@@ -13,7 +15,9 @@ import type { ArgumentOverride } from '../../src/core/config/model.js';
 import { clientRequest, entries } from '../../src/core/gateway/dialect.js';
 import { projectToolsForProvider } from '../../src/core/minds/projection.js';
 import { mirroredParams, withoutMirroring } from '../../src/core/protocol/mirroredParams.js';
-import { presentParams, rightTool } from '../../src/core/protocol/shapes.js';
+import { presentParams, rightStructure, rightTool } from '../../src/core/protocol/shapes.js';
+import { modelForm } from '../../src/core/tools/modelForm.js';
+import { SchemaJudge } from '../../src/core/tools/schemaJudge.js';
 import { inOrder, seenTool } from '../../src/core/tools/seenTool.js';
 import type { OfferedTool } from '../../src/core/tools/catalogue.js';
 import { boundedSchema } from '../../src/core/tools/localReferences.js';
@@ -244,6 +248,19 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
     ]),
   ),
   'core/tools/schemas.ts': { 'a look at the schemas': lookedAt },
+  'core/tools/modelForm.ts': { 'the form for models': modelForm },
+  'core/calling/calls.ts': {
+    'objects in place of empty lists': ({ outputSchema }) =>
+      values.map((value) => atOnce(rightStructure(value, outputSchema))),
+  },
+  'core/reconcile/outputs.ts': {
+    'a judged result': ({ outputSchema = {} }) =>
+      values
+        .slice(5)
+        .map((value) =>
+          new SchemaJudge(outputSchema, new Steps(mostParts)).accepts(outputSchema, value),
+        ),
+  },
   'core/tools/seenTool.ts': { 'the order of keys': (tool) => inOrder(tool, seenTool(tool)[2]) },
   'core/tools/tokens.ts': {
     'the tokens of a tool': (tool) => estimatedTokens({ editorId: 'x', tool: tool as never }),

@@ -131,6 +131,14 @@ function shape(value: ValueShape): JsonSchema {
         type: ['array', 'null'],
         items: level('transformItem', { minProperties: 1, maxProperties: 1 }),
       };
+    case 'replacements':
+      return {
+        type: 'object',
+        propertyNames: { minLength: 1 },
+        additionalProperties: { type: 'string' },
+        minProperties: 1,
+        maxProperties: 20,
+      };
     case 'prefix':
       return { anyOf: [{ type: 'string' }, level('replacePrefix')] };
   }

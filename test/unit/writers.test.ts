@@ -35,7 +35,7 @@ const readers = new Set([
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/cassetteCommands.ts': { createWriteStream: 'It adds to a cassette that a person names.' },
   'cli/sandboxLimits.ts': {
-    'access mkdir unlink writeFile':
+    'unlink writeFile':
       'It makes a new file in the private folder of the token file, and removes it.',
   },
   'core/processes/namedPipes.ts': {
@@ -48,7 +48,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'The writer: it looks where links lead, before and after it opens.',
   },
   'core/base/privateFile.ts': {
-    'mkdir rename rm unlink writeFile':
+    'access mkdir rename rm unlink writeFile':
       'It makes a new file beside and renames it, which follows no link at its end, or removes it.',
   },
   'core/files/callFile.ts': {
@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'cli/callsCommand.ts': { link: 'It puts a private file in its place.' },
   'core/files/fileLock.ts': {
-    'link mkdir rename unlink writeFile':
+    'link rename unlink writeFile':
       'It makes, moves and removes a lock beside a private file in the home folder.',
   },
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },

@@ -181,7 +181,7 @@ function levelDrafts(
   const { slot } = request;
   const written = keysBeside(request);
   const isBeside = slot.role === 'key' && !frame;
-  // Prefix and suffix of one item exclude each other.
+  // The keys of one item exclude each other.
   if (level === 'transformItem' && isBeside && written.size > 0) return [];
   const transport = written.get('transport');
   // A value has one source.

@@ -113,10 +113,11 @@ function transformText(
   if (!step) return undefined;
   // Examples are names with a visible change: for a replaced prefix, names with that prefix.
   const entering = names.map((name) => transformName(name, before));
-  const telling =
+  const telling = entering.filter((name) =>
     step.kind === 'replacePrefix'
-      ? entering.filter((name) => name.startsWith(step.remove))
-      : entering;
+      ? name.startsWith(step.remove)
+      : transformName(name, [step]) !== name,
+  );
   const examples = [...new Set([...telling, ...entering])].slice(0, mostExamples);
   const rows = examples.map((name) => {
     const after = transformName(name, [step]);
@@ -129,6 +130,13 @@ function transformText(
 }
 
 function transformOf(node: ValueNode): Transform | undefined {
+  const replace = valueIn(node, 'replace');
+  if (replace?.kind === 'map') {
+    const pairs = [...replace.entries.values()].map(
+      ({ key, value }) => [key, textOf(value) ?? ''] as const,
+    );
+    return { kind: 'replace', pairs };
+  }
   const suffix = valueIn(node, 'suffix');
   const prefix = valueIn(node, 'prefix');
   const add = textOf(suffix) ?? textOf(prefix);

@@ -17,6 +17,7 @@ import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
+import { isValidName } from '../tools/names.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 import type { CompletionDeps, KnownTool } from './completion.js';
@@ -303,7 +304,8 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   ],
   'server-id-invalid': serverId,
   'duplicate-server': (mistake) => [...serverId(mistake), ...duplicateKey(mistake)],
-  'published-name-invalid': affixes,
+  'tool-name-invalid': replacement,
+  'published-name-invalid': (mistake) => [...affixes(mistake), ...replacement(mistake)],
   'env-unset': unsetVariable,
   'secret-unset': (mistake) =>
     named('secret', mistake).map(({ name }) => secretFix(name, [], true)),
@@ -379,7 +381,8 @@ function removal(mistake: Mistake, name: string, title: string): QuickFix[] {
 
 function ownPrefix({ file, problem }: Mistake): QuickFix[] {
   const { server = '' } = problem;
-  const edit = serverEdits.addPrefix(file.text, server, `${server}_`);
+  const step = `prefix: ${edits.scalarText(`${server}_`, "'")}`;
+  const edit = serverEdits.addStep(file.text, server, step);
   return fix(`Add the prefix '${server}_'`, edit, 'preferred');
 }
 
@@ -437,6 +440,21 @@ function affixes(mistake: Mistake): QuickFix[] {
     const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
     return usable === written ? [] : mistake.change(symbol, usable);
   });
+}
+
+/** Replaces the characters of the server's name that no published name may have (N4). */
+function replacement({ file, problem: { server = '', tool = '' } }: Mistake): QuickFix[] {
+  const unusable = /[^a-zA-Z0-9_-]/gu;
+  const taken = file.deps.tools(server).map(({ original }) => original);
+  const by = ['_', '-', '__'].find((each) => {
+    const name = tool.replace(unusable, each);
+    return isValidName(name) && !taken.includes(name);
+  });
+  const wrong = new Set(tool.match(unusable));
+  if (by === undefined || wrong.size === 0) return [];
+  const pairs = [...wrong].map((one) => `${edits.scalarText(one, "'")}: '${by}'`);
+  const step = `replace: { ${pairs.join(', ')} }`;
+  return fix(`Add '${step}'`, serverEdits.addStep(file.text, server, step), 'preferred');
 }
 
 function named(kind: NamedSymbol['kind'], { file, problem, at }: Mistake): NamedSymbol[] {

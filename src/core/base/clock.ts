@@ -6,8 +6,10 @@ import { orAborted } from './events.js';
 export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
+  /** Returns milliseconds since any moment, without the sleep of the computer. Limits use it. */
+  awake(): number;
   /**
-   * Calls `run` once after `ms` milliseconds, at most 24 days. A timer never keeps the process
+   * Calls `run` once after `ms` milliseconds awake, at most 24 days. A timer never keeps the process
    * alive.
    */
   after(ms: number, run: () => void): Disposable;
@@ -16,14 +18,42 @@ export interface Clock {
 /** Longer timers of Node run at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  after: (ms, run) => {
-    const timer = setTimeout(run, Math.min(ms, longestTimerMs));
-    timer.unref();
+const lookMs = 500;
+/** If this process has not run for longer, the computer slept, or the process was stopped. */
+const longestGapMs = 2000;
+/** After a sleep, the answers in the pipes are read before a limit ends (X6). */
+const readingMs = 1000;
+
+/** @param time milliseconds that never go back, with or without the sleep of the computer */
+export function clockOver(time: () => number): Clock {
+  let seen = time();
+  let asleep = 0;
+  let looks: NodeJS.Timeout | undefined;
+  const awake = (): number => {
+    looks ??= setInterval(awake, lookMs).unref();
+    const now = time();
+    if (now - seen > longestGapMs) asleep += now - seen;
+    seen = now;
+    return now - asleep;
+  };
+  const after = (ms: number, run: () => void): Disposable => {
+    const due = awake() + ms;
+    let sleptBefore = asleep;
+    const ring = (): void => {
+      const left = due - awake();
+      if (asleep === sleptBefore) return run();
+      sleptBefore = asleep;
+      timer = timerOf(Math.max(left, readingMs));
+    };
+    const timerOf = (wait: number): NodeJS.Timeout =>
+      setTimeout(ring, Math.min(wait, longestTimerMs)).unref();
+    let timer = timerOf(ms);
     return toDisposable(() => clearTimeout(timer));
-  },
-};
+  };
+  return { now: () => Date.now(), awake, after };
+}
+
+export const systemClock = clockOver(() => performance.now());
 
 /** Resolves after `ms` milliseconds, or when the signal aborts. */
 export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<void> {

@@ -5,6 +5,15 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * Returns the object that the protocol has at this place, because PHP writes an empty list for an
+ * empty object (X3e). Undefined if the value is no object.
+ */
+export function objectIn(value: unknown): Fields | undefined {
+  if (Array.isArray(value) && value.length === 0) return {};
+  return isObject(value) ? value : undefined;
+}
+
 /** Without fields if the value is no object. */
 export function asFields(value: unknown): Fields {
   return isObject(value) ? value : {};

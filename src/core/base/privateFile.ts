@@ -3,7 +3,8 @@
  * editor's storage.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -15,14 +16,27 @@ export async function makePrivateFile(
   text: string | Buffer | AsyncIterable<Buffer>,
   place: (made: string, file: string) => Promise<void> = rename,
 ): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makePrivateFolder(path.dirname(file));
   const made = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(made, text, { mode: 0o600, flag: 'wx' });
   try {
+    await writeFile(made, text, { mode: 0o600, flag: 'wx' });
     await place(made, file);
   } finally {
     await unlink(made).catch(() => undefined);
   }
+}
+
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
+    // Node says ENOENT where a folder cannot be made.
+    await access(nearestFolder(folder), constants.W_OK);
+    throw error;
+  });
+}
+
+function nearestFolder(folder: string): string {
+  const parent = path.dirname(folder);
+  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent);
 }
 
 /** A folder of the editor's storage has one file for each launch, `<fingerprint>.json`. */

@@ -102,8 +102,8 @@ export const catalogue = {
     'Refer to a map, for example `<<: *defaults`, or remove the key.',
   ),
   'wrong-type:step': error(
-    'An item of `transform` must be a map with `prefix` or `suffix`; found {found}.',
-    "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.",
+    'An item of `transform` must be a map with `prefix`, `suffix` or `replace`; found {found}.',
+    "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }`, `- suffix: '_v2'` or `- replace: { '.': '_' }`.",
   ),
   'wrong-type:twoSources': error(
     '{owner} names both `{first}` and `{other}`; its value can come from only one of them.',
@@ -215,7 +215,7 @@ export const catalogue = {
   ),
   'tool-name-invalid': warning(
     'The tool "{name}" of "{server}" is left out: {why}.',
-    'Blacklist the tool, or ask the author of the server to rename it.',
+    "Give it a valid name by a step of `transform`, for example `- replace: { '.': '_' }`, or blacklist it.",
   ),
   'published-name-invalid': warning(
     'The tool "{tool}" of "{server}" is left out: its published name would be "{published}", and {why}.',
@@ -241,9 +241,21 @@ export const catalogue = {
     'The tool "{tool}" of "{server}" is left out: {detail}. One such schema makes clients refuse the whole list.',
     'Blacklist the tool, or ask the author of the server to correct the schema.',
   ),
+  'schema-refused-by-models': warning(
+    'Models of {apis} refuse every request with the tool "{tool}" of "{server}", so agents with such a model cannot work: {detail}.',
+    'Blacklist the tool if your agents use such a model, or ask the author of the server to correct the schema.',
+  ),
+  'schema-refused-by-models:mended': warning(
+    'Models of {apis} would refuse every request with the tool "{tool}" of "{server}": {detail}. Agents get the schema in a form without this fault.',
+    'No action needed. The author of the server can correct the schema for other hosts.',
+  ),
   'output-schema-left-out': warning(
     'The tool "{name}" of "{server}" is published without its output schema: {detail}. A client that cannot compile one output schema loses the tools of every server.',
     'Ask the author of the server to correct the schema. The tool works without it.',
+  ),
+  'output-schema-broken': warning(
+    'A result of the tool "{tool}" of "{server}" breaks its output schema: its `structuredContent` is missing or does not fit. It was passed on, but strict clients refuse it.',
+    'Ask the author of the server to correct the tool or its output schema, then restart the server.',
   ),
   'override-unknown': warning(
     'The argument "{argument}" of the tool "{name}" of "{server}" {detail}.',
@@ -306,12 +318,20 @@ export const catalogue = {
     'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
   ),
   'list-incomplete': warning(
-    'The {of} of "{server}" could not be listed: {detail} Its tools are not affected.',
+    'The {of} of "{server}" could not all be listed: {detail} Its tools are not affected.',
     'Read its log, correct the cause, and restart it.',
+  ),
+  'list-incomplete:pages': warning(
+    'The list of tools of "{server}" may lack some: {detail} Agents get the tools that came.',
+    'Update the server, or ask its author to correct the pages of its list. Restart it to list again.',
   ),
   'list-incomplete:nothing': warning(
     '"{server}" declares no tools, prompts or resources in its capabilities, so it was not asked for any.',
     'Update the server, or ask its author: capabilities need `tools: {}` if it has tools.',
+  ),
+  'list-empty': warning(
+    '"{server}" lists no tools, prompts or resources, so agents get nothing from it.',
+    'Check what its documentation asks for, such as credentials or settings, and read its log. Restart it after a change.',
   ),
   'list-too-long': error(
     'The {of} of "{server}" are too many, or have too long names, to match its patterns, so none of them is published.',
@@ -338,7 +358,7 @@ export const catalogue = {
   'sign-in-needed': error('"{server}" needs a sign-in. {why}', '{fix}'),
   'sign-in-needed:lacks': warning(
     'A call of "{server}" needed more rights than were granted: {lacks}.',
-    'Run “MCP Toolsets: Sign In to Server” to grant them. Everything else works without them.',
+    '{fix}',
   ),
 
   // A starting or running server.

@@ -1,3 +1,4 @@
+import { fileError } from './systemError.js';
 import { unlessThrown } from './unlessThrown.js';
 
 /**
@@ -17,7 +18,7 @@ export function asText(value: unknown): string {
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : asText(error);
+  return fileError(error) ?? (error instanceof Error ? error.message : asText(error));
 }
 
 export function jsonLines(values: readonly unknown[]): string {

@@ -11,6 +11,7 @@ import type {
   JSONRPCNotification,
   JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { limited } from '../base/clock.js';
 import { orAborted } from '../base/events.js';
 import { asFields } from '../base/isObject.js';
 import { asText, messageOf } from '../base/text.js';
@@ -99,6 +100,10 @@ export class Bridge {
   /** The newest lists of the client, by method. */
   private readonly read = new Map<string, ReadList>();
   private asked = 0;
+  /** Resolves when the messages that begin the session have arrived. */
+  private begun: Promise<unknown> = Promise.resolve();
+  /** The answers that the client waits for. */
+  private readonly due = new Set<Promise<unknown>>();
 
   constructor(private readonly deps: BridgeDeps) {
     const { input, output, clock, log } = deps;
@@ -110,8 +115,8 @@ export class Bridge {
         log,
       },
       {
-        answer: (request, signal) => this.relay(request, signal),
-        hear: (notification) => void this.pass(notification),
+        answer: (request, signal) => this.answer(request, signal),
+        hear: (notification) => this.hear(notification),
         ended: () => {},
       },
     );
@@ -139,13 +144,34 @@ export class Bridge {
   }
 
   /**
-   * Resolves when the client has ended its input or the signal is aborted; its conversation is over
-   * then.
+   * Resolves when the client has ended its input and has its answers, or when the signal is aborted;
+   * its conversation is over then.
    */
   async run(signal: AbortSignal): Promise<void> {
     await this.pipe.read(signal);
+    const { clock, output } = this.deps;
+    if (output.writable)
+      await limited(clock, lastAnswersMs, signal, (over) => orAborted(Promise.all(this.due), over));
+    this.pipe.onclose?.();
     await Promise.all(Object.values(this.lines).map((line) => line.close()));
     await this.address.giveBack();
+  }
+
+  /** Over stdio, a client need not wait: the order of the lines is the order of the messages. */
+  private answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
+    const answer = this.begun.then(() => this.relay(request, signal));
+    const settled = answer.catch(() => undefined);
+    if (request.method === 'initialize') this.begun = settled;
+    if (request.method !== 'subscriptions/listen') {
+      this.due.add(settled);
+      void settled.then(() => this.due.delete(settled));
+    }
+    return answer;
+  }
+
+  private hear(notification: JSONRPCNotification): void {
+    const passed = this.begun.then(() => this.pass(notification));
+    if (notification.method === 'notifications/initialized') this.begun = passed;
   }
 
   private async relay(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
@@ -355,6 +381,9 @@ export class Bridge {
   }
 }
 
+/** A script may end its input behind its last request. Hanging calls end after this, in milliseconds. */
+const lastAnswersMs = 10_000;
+
 const gatewayEnded = 'the program that serves the toolsets ended';
 const nextGateway = ' The next call goes to another one, with new instances.';
 
@@ -423,7 +452,7 @@ class ClientPipe {
     });
     await orAborted(ended, signal);
     this.input.pause();
-    this.onclose?.();
+    lines.end();
   }
 
   send(message: JSONRPCMessage): Promise<void> {

@@ -109,9 +109,9 @@ export function failedCall(
     return [text, 'not sent', 'The server did not take the call.'];
   }
   if (failure.kind === 'timedOut') {
-    const { limit, ms } = failure;
+    const { limit, ms, misread } = failure;
     const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
-    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.`;
+    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.${misread === undefined ? '' : ` ${misread}`}`;
     return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
   }
   const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';

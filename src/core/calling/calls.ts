@@ -14,8 +14,9 @@
  * From the second look to the sending, nothing waits.
  */
 import { canonicalJson } from '../base/canonicalJson.js';
+import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import { atOnce, inTurns, LoopShare } from '../base/turns.js';
+import { atOnce, inTurns, LoopShare, type Sliced } from '../base/turns.js';
 import { adminId, callAdminTool, type AdminDeps } from '../catalogue/admin.js';
 import type { Publication } from '../catalogue/publication.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -27,10 +28,11 @@ import type {
   ToolsetCall,
   ToolsetRequest,
 } from '../protocol/request.js';
+import { rightStructure } from '../protocol/shapes.js';
 import { isAboutTask, needsTask } from '../protocol/versions.js';
 import type { ServerUnit } from '../reconcile/serverUnit.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import { withoutDataUrls } from '../results/binaries.js';
+import { withReadableBytes } from '../results/binaries.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import { completed } from '../tools/override.js';
 import {
@@ -156,6 +158,7 @@ export class ToolsetCalls {
     }
     const unit = unitOf(toolset);
     if (!unit) return unknownTool(call, this.deps.snapshot());
+    const { serving } = unit;
     onActivity();
     try {
       const called = {
@@ -163,8 +166,10 @@ export class ToolsetCalls {
         published,
         asTask: needsTask(tool.tool),
       };
-      const outcome = (await unit.serving?.pool.call(conversation, call, called)) ?? stopped;
-      return isFailure(outcome) ? this.failed(call, published, outcome) : repaired(outcome);
+      const outcome = (await serving?.pool.call(conversation, call, called)) ?? stopped;
+      if (isFailure(outcome)) return this.failed(call, published, outcome);
+      if (outcome.kind === 'result') serving?.outputs.note(tool, outcome.result);
+      return readable(outcome, tool.tool.outputSchema);
     } finally {
       onActivity();
     }
@@ -183,7 +188,7 @@ export class ToolsetCalls {
     const { uri } = params;
     if (isServed && method === 'resources/read' && typeof uri === 'string')
       ready.pages.note(uri, outcome);
-    if (!isFailure(outcome)) return repaired(outcome);
+    if (!isFailure(outcome)) return readable(outcome);
     return refused(errorCodes.server, this.warned(requestText(request, outcome)));
   }
 
@@ -232,17 +237,26 @@ function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome i
   return outcome.kind !== 'result' && outcome.kind !== 'error' && outcome.kind !== 'cancelled';
 }
 
-/** Returns the server's answer with repaired `data:` URLs (V1). */
-function repaired<Outcome extends ToolOutcome | OtherOutcome>(
+/** Returns the server's answer with readable bytes (V1c) and objects for empty lists (X3e). */
+function readable<Outcome extends ToolOutcome | OtherOutcome>(
   outcome: Outcome,
+  outputSchema?: unknown,
 ): Outcome | Promise<Outcome> {
   if (outcome.kind !== 'result') return outcome;
   const { result: given } = outcome;
   const share = LoopShare.of(given);
   const withResult = (result: object): Outcome =>
     result === given ? outcome : { ...outcome, result };
-  const work = withoutDataUrls(given);
+  const work = readableResult(given, outputSchema);
   return share
     ? inTurns(work, share).then((result) => withResult(share.owns(result)))
     : withResult(atOnce(work));
+}
+
+function* readableResult(given: object, outputSchema: unknown): Sliced<object> {
+  const result = yield* withReadableBytes(given);
+  const { structuredContent: said } = asFields(result);
+  if (outputSchema === undefined || said === undefined) return result;
+  const structuredContent = yield* rightStructure(said, outputSchema);
+  return structuredContent === said ? result : { ...result, structuredContent };
 }

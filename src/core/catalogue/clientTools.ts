@@ -6,6 +6,7 @@ import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
 import { policies, type ClientPolicy } from '../protocol/clientPolicy.js';
 import { toolsForAgentHost, toolsForEditor } from '../tools/catalogue.js';
+import { isValidName } from '../tools/names.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { adminId, releaseTool } from './admin.js';
 
@@ -68,7 +69,7 @@ export function toolForApp(
 export function entriesForApps(toolset: Toolset, policy: ClientPolicy): Tool[] {
   const listed = new Set(toolsFor(toolset, policy).map((tool) => nameFor(tool, policy)));
   return callable(toolset, policy)
-    .filter(({ original }) => !listed.has(original))
+    .filter(({ original }) => !listed.has(original) && isValidName(original))
     .map(({ tool }) => ({ ...tool, _meta: metaForApps(tool) }));
 }
 

@@ -61,7 +61,7 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
     if (found === undefined) continue;
     if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
     // The default may be a secret.
-    const shown = written.replace(/:-[^]*/, '}');
+    const shown = written.replace(/(?::-|(?<=Env:\w{1,99}):)[^]*/, '}');
     pieces.push(
       typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown },
     );
@@ -140,7 +140,13 @@ function inBraces(inner: string, isPlain: boolean): Reference | string {
   const [, scheme, name = '', fallback] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
   if (scheme === 'env') return variable(name, fallback);
   if (scheme === 'input') return { kind: 'input', id: inner.slice('input:'.length) };
-  if (/^(?:workspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/s.test(inner))
+  const [, ofContainer, value] = /^(?:local|container)Env:([^:]+)(?::(.*))?$/s.exec(inner) ?? [];
+  if (ofContainer !== undefined) return variable(ofContainer, value);
+  if (
+    /^(?:(?:local|container)?WorkspaceFolder|workspaceRoot|CLAUDE_PROJECT_DIR)(?::-.*)?$/is.test(
+      inner,
+    )
+  )
     return { kind: 'folder' };
   if (inner === 'userHome') return { kind: 'home' };
   if (inner === 'pathSeparator' || inner === '/') return '/';

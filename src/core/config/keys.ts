@@ -4,7 +4,7 @@
  */
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
-import type { Launch, Timeouts, Transform } from './model.js';
+import type { Launch, Replacement, Timeouts, Transform } from './model.js';
 
 type ToolLevel = 'tools' | 'toolOverride' | 'argumentOverride' | 'transformItem' | 'replacePrefix';
 type ServerLevel = 'prompts' | 'resources' | 'manual' | 'timeouts' | 'oauth' | 'reference';
@@ -41,7 +41,8 @@ export type ValueShape = {
         | 'servers'
         | 'arguments'
         | 'transforms'
-        | 'prefix';
+        | 'prefix'
+        | 'replacements';
     }
   | {
       readonly kind: 'choice';
@@ -66,6 +67,7 @@ interface Reads {
   readonly texts: readonly string[];
   readonly transforms: readonly Transform[];
   readonly prefix: string | { readonly remove: string; readonly add: string };
+  readonly replacements: readonly Replacement[];
 }
 
 type ReadOf<Shape extends ValueShape> = Shape extends {
@@ -202,7 +204,7 @@ const transform = (things: string) =>
     {
       fix: "Write a list, for example `transform: [{ prefix: 'my_' }]`.",
       details:
-        '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
+        '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`. `replace: { x: y }` writes `y` for every `x`.',
       block: ":\n  - prefix: '$1'",
       flow: ": [{ prefix: '$1' }]",
     },
@@ -472,6 +474,11 @@ const levels = {
       },
     ),
     suffix: affix('Adds text to the end of each name.'),
+    replace: key({ kind: 'replacements' }, 'Replaces texts wherever they are in each name.', {
+      fix: "Write a map of texts, for example `replace: { '.': '_' }`.",
+      details: 'Each text stands for itself, and they are replaced in this order.',
+      block: ": { '${1:.}': '${2:_}' }",
+    }),
   },
   replacePrefix: {
     remove: affix('Text to remove from the front of each name that begins with it.', {

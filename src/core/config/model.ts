@@ -138,7 +138,12 @@ export type Transform =
       readonly remove: string;
       readonly add: string;
     }
-  | { readonly kind: 'suffix'; readonly add: string };
+  | { readonly kind: 'suffix'; readonly add: string }
+  /** Applied one after another. */
+  | { readonly kind: 'replace'; readonly pairs: readonly Replacement[] };
+
+/** Replaces a text by another one. */
+export type Replacement = readonly [from: string, to: string];
 
 export interface ResourceSelection extends NameFilter {
   readonly mimeTypes?: readonly string[] | undefined;

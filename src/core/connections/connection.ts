@@ -95,6 +95,9 @@ export class ListError extends Error {
   override readonly name = 'ListError';
 }
 
+/** The reason of the signal of a start that takes longer than its limit. */
+export class StartTimedOut extends Error {}
+
 export interface ConnectRequest {
   readonly server: string;
   readonly launch: Launch;

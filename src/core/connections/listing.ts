@@ -15,12 +15,12 @@ import type {
 } from '../tools/catalogue.js';
 import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
-import { asFields, hasFields, isObject, type Fields } from '../base/isObject.js';
+import { asFields, hasFields, isObject, objectIn, type Fields } from '../base/isObject.js';
 import { clipped, messageOf } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
 import { lookedAt } from '../tools/schemas.js';
-import { ListError, type ListOptions, type OfferKind } from './connection.js';
+import { ListError, StartTimedOut, type ListOptions, type OfferKind } from './connection.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 import { rightPrompt, rightResource, rightTemplate, rightTool } from '../protocol/shapes.js';
 
@@ -83,7 +83,17 @@ function looked(given: OfferedTool): OfferedTool {
 interface EntryListing<Entry> {
   readonly entries: readonly Entry[];
   readonly malformed: readonly Malformed[];
+  /** Why the rest is missing: sentences. */
+  readonly failure?: string;
 }
+
+/** What has come of a list so far. It counts, even if the list has no end (X3). */
+interface Came<Entry> {
+  readonly entries: Entry[];
+  malformed: readonly Malformed[];
+}
+
+const endless = 'the list has no end.';
 
 /**
  * By server and method. An entry listed again stays the same object, so facts about it are found
@@ -91,13 +101,15 @@ interface EntryListing<Entry> {
  */
 const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
 
+/** @param isCursor false for a `nextCursor` that means the end */
 async function listAll<Entry>(
   kind: ListKind<Entry>,
   page: (cursor: string | undefined) => Promise<unknown>,
-  share: LoopShare,
-): Promise<EntryListing<Entry>> {
+  { share, isCursor }: Pick<OfferListerDeps, 'share' | 'isCursor'>,
+  came: Came<Entry>,
+): Promise<void> {
   const { method, key, most } = kind;
-  const entries: Entry[] = [];
+  const { entries } = came;
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
   const byMethod = listed.get(share) ?? new Map<string, ReadonlyMap<string, unknown>>();
@@ -114,10 +126,7 @@ async function listAll<Entry>(
       if (index >= most) throw new ListError(`The server lists more than ${most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
-      if (total > largestList)
-        throw new ListError(
-          `The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`,
-        );
+      checkSize(key, total);
       const isNamed = malformed.length < mostMalformed;
       // Describing the value of an unnamed entry would take most of the time.
       const isFaulty = !isNamed && !isObject(entry);
@@ -131,32 +140,43 @@ async function listAll<Entry>(
       else unnamed += 1;
     }
   }
-  for (let pages = 1; ; pages++) {
+  for (;;) {
+    const known = now.size;
+    const length = entries.length;
     const result = await page(cursor);
     const { [key]: found, nextCursor: next } = asFields(result);
     if (!Array.isArray(found))
       throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
     await share.run(read(found));
-    // Some servers write an empty cursor for none.
-    if (typeof next !== 'string' || next === '') {
-      byMethod.set(method, now);
-      return { entries, malformed: withCount(malformed, unnamed) };
+    byMethod.set(method, now);
+    came.malformed = withCount(malformed, unnamed);
+    if (typeof next !== 'string' || !isCursor(next)) return;
+    const isRepeated = found.length > 0 && entries.length === length + found.length;
+    if (isRepeated && now.size === known) {
+      entries.length = length;
+      throw new ListError(`${method} repeats a page after ${seen.size + 1} pages: ${endless}`);
     }
     checkCursor(method, next, seen);
-    if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
     total += next.length;
     seen.add(next);
     cursor = next;
   }
 }
 
+function checkSize(key: string, total: number): void {
+  if (total > largestList)
+    throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
+}
+
 function checkCursor(method: string, next: string, seen: ReadonlySet<string>): void {
+  const pages = seen.size + 1;
   if (next.length > longestCursor)
     throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
-  if (!seen.has(next)) return;
-  const pages = seen.size + 1;
-  const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`;
-  throw new ListError(`${method} ${repeated}`);
+  if (seen.has(next)) {
+    const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: ${endless}`;
+    throw new ListError(`${method} ${repeated}`);
+  }
+  if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
 }
 
 function withCount(malformed: readonly Malformed[], unnamed: number): readonly Malformed[] {
@@ -204,7 +224,7 @@ function whatIsWrongWith(
   if (typeof id !== 'string') return `has no ${identity}`;
   if (id === '') return `has an empty ${identity}`;
   if (typeof name !== 'string') return 'has no name';
-  if (key === 'tools' && !isObject(schema))
+  if (key === 'tools' && !objectIn(schema))
     return schema === undefined || schema === null
       ? 'has no inputSchema'
       : 'has an inputSchema that is not an object';
@@ -270,6 +290,8 @@ interface OfferListerDeps {
     signal: AbortSignal,
   ) => Promise<unknown>;
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
+  /** Before 2026-07-28, some servers write an empty cursor for none. */
+  readonly isCursor: (next: string) => boolean;
   readonly causeOfEnd: () => string | undefined;
 }
 
@@ -296,11 +318,11 @@ export class OfferLister {
         malformed: [],
         declaresNone: true,
       };
-    const { entries, malformed } = await this.list(
+    const { entries, malformed, failure } = await this.list(
       { ...tools, whatElse: this.deps.whatIsWrongWithTool },
       options,
     );
-    return { tools: entries, malformed };
+    return { tools: entries, malformed, ...(failure !== undefined && { incomplete: failure }) };
   }
 
   async listPrompts(options: ListOptions): Promise<PromptListing | undefined> {
@@ -327,7 +349,7 @@ export class OfferLister {
   private async listWhatComes<Entry>(
     kind: ListKind<Entry>,
     options: ListOptions,
-  ): Promise<EntryListing<Entry> & { readonly failure?: string }> {
+  ): Promise<EntryListing<Entry>> {
     try {
       return await this.list(kind, options);
     } catch (error) {
@@ -344,7 +366,7 @@ export class OfferLister {
     { signal, timeoutMs }: ListOptions,
   ): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
-    const { clock, share, send, causeOfEnd } = this.deps;
+    const { clock, send, causeOfEnd } = this.deps;
     signal.throwIfAborted();
     this.freshUntil.delete(method);
     const page = async (cursor: string | undefined, over: AbortSignal): Promise<unknown> => {
@@ -359,21 +381,26 @@ export class OfferLister {
       return result;
     };
     const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
+    const came: Came<Entry> = { entries: [], malformed: [] };
+    const run = (over: AbortSignal): Promise<void> =>
+      listAll(kind, (at) => page(at, over), this.deps, came);
     try {
-      return await limited(
-        clock,
-        timeoutMs,
-        signal,
-        (over) => listAll(kind, (at) => page(at, over), share),
-        late,
-      );
+      await limited(clock, timeoutMs, signal, run, late);
+      return came;
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ListError) throw error;
       const cause = causeOfEnd();
-      if (cause !== undefined)
+      const isLate = signal.reason instanceof StartTimedOut;
+      const isKept = came.entries.length > 0 && cause === undefined && (isLate || !signal.aborted);
+      if (!isKept) signal.throwIfAborted();
+      if (isKept && isLate) return { ...came, failure: late.message };
+      const isListError = error instanceof ListError;
+      if (!isListError && cause !== undefined)
         throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
-      throw new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
+      const failure = isListError
+        ? error
+        : new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
+      if (isKept) return { ...came, failure: failure.message };
+      throw failure;
     }
   }
 }

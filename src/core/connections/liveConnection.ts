@@ -21,7 +21,7 @@ import type { Exchange, Peer, PeerListener, ServerTransport } from '../peer/peer
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
-import { taskChanged } from '../protocol/versions.js';
+import { modernVersion, taskChanged } from '../protocol/versions.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest, TimedTerms } from './connection.js';
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
@@ -138,6 +138,7 @@ export class LiveConnection implements Connection, PeerListener {
       clock,
       share,
       send: (method, params, signal) => protocol.list(method, params, signal),
+      isCursor: (next) => next !== '' || this.protocolVersion === modernVersion,
       whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool?.(tool),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
@@ -238,7 +239,7 @@ export class LiveConnection implements Connection, PeerListener {
   ): Promise<ServerOutcome<CallToolResult>> {
     const { timeouts } = request;
     const { clock, peer } = this.deps;
-    const since = clock.now();
+    const since = clock.awake();
     // A caller who cancels must wait for the id of the task.
     const { signal } = new AbortController();
     // Progress goes by the token of the first request until the end of the task.
@@ -254,7 +255,7 @@ export class LiveConnection implements Connection, PeerListener {
     const { taskId } = asFields(begun.result['task']);
     if (typeof taskId !== 'string') return this.readCall(begun.result);
     // A server that is asked for the result is silent until the task has ended.
-    const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
+    const callMax = Math.max(0, timeouts.callMax - (clock.awake() - since));
     const terms = { ...request, timeouts: { call: callMax, callMax } };
     const outcome = await this.exchange('tasks/result', { taskId }, terms, this.readCall, token);
     if (outcome.kind === 'cancelled' || outcome.kind === 'timedOut')
@@ -335,7 +336,8 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   private outcomeOf(error: unknown, { end }: Exchange): Failure {
-    if (end) return end;
+    const { misread } = this.deps.transport;
+    if (end) return end.kind === 'timedOut' && misread !== undefined ? { ...end, misread } : end;
     const { code, data } = asFields(error);
     if (data instanceof TransportFailure) return failureOutcome(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);

@@ -91,14 +91,22 @@ function hasTooManyParts({ content, contents, messages, completion }: Fields): b
 
 function readParts(given: Fields, note: Note | undefined): Fields {
   const result = rightResult(given);
-  const lost = result === given || !note ? [] : lostParts(given);
-  if (lost.length > 0) {
-    const more = lost.length > 1 ? ` So are ${lost.length - 1} more.` : '';
-    note?.(
-      `A part of the result is left out, because the protocol has no such part: ${inBrief(lost[0], 200)}.${more}`,
-    );
-  }
-  return result;
+  const lost = result === given ? [] : lostParts(given);
+  if (lost.length === 0) return result;
+  const more = lost.length > 1 ? ` So are ${lost.length - 1} more.` : '';
+  const sentence = `A part of the result is left out, because the protocol has no such part: ${inBrief(lost[0], 200)}.${more}`;
+  note?.(sentence);
+  return withLine(result, `[${sentence}]`);
+}
+
+/** Adds a line for the model, which would not know that a part is missing. */
+function withLine(result: Fields, text: string): Fields {
+  const { content, messages } = result;
+  const line = { type: 'text', text };
+  if (Array.isArray(content)) return { ...result, content: [...(content as unknown[]), line] };
+  if (!Array.isArray(messages)) return result;
+  const said = { role: 'user', content: line };
+  return { ...result, messages: [...(messages as unknown[]), said] };
 }
 
 function wrong(answer: string): ServerOutcome<never> {

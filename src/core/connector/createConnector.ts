@@ -8,17 +8,22 @@ import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
 import type { Disposable } from '../base/disposables.js';
-import type { Launch } from '../config/model.js';
+import type { HttpLaunch, Launch } from '../config/model.js';
 import { isHeaderValue } from '../config/read/launch.js';
 import { boundedLog } from '../connections/logging.js';
-import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
+import {
+  StartTimedOut,
+  type ConnectOutcome,
+  type Connector,
+  type ConnectRequest,
+} from '../connections/connection.js';
 import { Guardian } from '../processes/guardian.js';
 import { Jobs } from '../processes/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
+import type { FetchAgain } from '../connections/http/endpoint.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
-import { StartTimedOut } from '../connections/eras/opening.js';
 import { attemptStdio } from '../connections/stdio/attempt.js';
 import { inherited } from '../processes/environment.js';
 import type { ProcessStart } from '../processes/processTree.js';
@@ -119,6 +124,14 @@ export function createConnector(
     return completed;
   };
 
+  const fetchAgainFor =
+    (request: ConnectRequest): FetchAgain =>
+    async (over) => {
+      const fetched = await complete(request, over);
+      if (!('kind' in fetched)) return fetched as HttpLaunch;
+      return fetched.kind === 'failed' ? `It ${fetched.failure.message}` : '';
+    };
+
   /** Starts the process before it returns its promise. */
   const attempt = async (
     request: ConnectRequest,
@@ -128,10 +141,8 @@ export function createConnector(
     const log = boundedLog(request.log, clock);
     const unwanted = AbortSignal.any([request.signal, stop.signal]);
     // Value commands have their own time limit, because a person may have to unlock something.
-    const launch =
-      commandReferences(request.launch).length > 0
-        ? await complete({ ...request, log }, unwanted)
-        : request.launch;
+    const hasPrograms = commandReferences(request.launch).length > 0;
+    const launch = hasPrograms ? await complete({ ...request, log }, unwanted) : request.launch;
     if ('kind' in launch) return launch;
     const { capabilities = {}, client } = request;
     const self = {
@@ -161,11 +172,13 @@ export function createConnector(
           cli,
         });
       const { attemptHttp } = await import('../connections/http/attempt.js');
+      const fetchAgain = hasPrograms ? fetchAgainFor({ ...request, log }) : undefined;
       return await attemptHttp({
         ...parts,
         launch,
-        access: oauth?.accessFor(launch),
+        access: oauth?.accessFor(launch, fetchAgain),
         agents,
+        fetchAgain,
       });
     };
     const run = async (signal: AbortSignal): Promise<ConnectOutcome> => {

@@ -53,7 +53,9 @@ export function httpFailure(
   to?: string,
 ): StartFailure {
   if (reason.kind === 'signIn') {
-    return failed('sign-in-needed', `needs a sign-in. ${reason.why}`, reason.fix ?? signInFix);
+    const { why, fix } = reason;
+    const said = fix === undefined ? 'needs a sign-in' : 'gives no access';
+    return failed('sign-in-needed', `${said}. ${why}`, fix ?? signInFix);
   }
   const other = to === undefined ? '' : ` ${to}`;
   const did =
@@ -74,9 +76,12 @@ function explained(
 ): Explanation {
   switch (reason.kind) {
     case 'unreachable':
-      return (reason.proxy && byProxy(reason.code, reason.proxy)) ?? unreachable(reason.code);
+      return (reason.proxy && byProxy(reason, reason.proxy)) ?? unreachable(reason);
     case 'status':
-      return byWords(reason.body) ?? refused(reason.status, launch);
+      return (
+        (reason.proxy?.kind === 'used' && refusedBy(reason.proxy.host, reason.status)) ||
+        (byWords(reason.body) ?? refused(reason.status, launch))
+      );
     case 'notMcp':
       return notMcp(reason);
     case 'redirect':
@@ -88,7 +93,9 @@ function explained(
         advice: 'It is not an MCP server, or it is a broken one. → Check url.',
       };
     case 'broken':
-      return reason.code === undefined ? broken : unreadable(reason.code);
+      return reason.code === undefined
+        ? broken
+        : (wantsCertificate(reason) ?? unreadable(reason.code));
     default:
       return reason.kind === 'notRenewed' ? notRenewed : broken;
   }
@@ -97,7 +104,7 @@ function explained(
 const notRenewed: Explanation = {
   code: 'http-unreachable',
   advice:
-    'The authorization server gave no new token, or the network does not reach it. → Check the network, then restart the server; sign out and in again if that does not help.',
+    'The authorization server gave no token now, or the network does not reach it. → Wait a little and check the network, then restart the server; a person can also sign out and in again.',
 };
 
 const broken: Explanation = {
@@ -229,6 +236,12 @@ function byWords(body: string): Explanation | undefined {
       advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.`,
     };
   }
+  if (
+    /no required SSL certificate was sent|client certificate (?:is )?(?:required|needed)|requires? a client certificate/i.test(
+      body,
+    )
+  )
+    return { code: 'http-tls', path, advice: clientCertificate };
   const host =
     /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(
       body,
@@ -237,16 +250,43 @@ function byWords(body: string): Explanation | undefined {
   return host === undefined ? undefined : { path, advice };
 }
 
-function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
-  if (proxy.kind === 'used' && !(code in networkCauses)) return undefined;
+const proxyNames = 'HTTP_PROXY, HTTPS_PROXY or ALL_PROXY';
+const exempt = 'or exempt the server by its host name or address in NO_PROXY.';
+
+/** The proxy answers before it has connected to the server. */
+function refusedBy(host: string, status: number): Explanation {
+  const fix =
+    status === 407
+      ? `Write user and password into its address in ${proxyNames}`
+      : 'Ask who runs the proxy to permit the connection';
+  const cause =
+    status === 407
+      ? `A proxy in front of the server requires credentials (${host}).`
+      : `The proxy ${host} answered, and does not let the connection through.`;
+  return { advice: `${cause} → ${fix}, ${exempt}` };
+}
+
+type Unreachable = Extract<TransportFailureReason, { kind: 'unreachable' }>;
+
+function byProxy(
+  { code, trust, isPassed }: Unreachable,
+  proxy: ProxyOnTheWay,
+): Explanation | undefined {
+  if (proxy.kind === 'used' && isPassed && !(code in networkCauses)) return undefined;
+  const isHandshake = proxy.kind === 'used' && !isPassed && isTls(code);
+  if (isHandshake) {
+    const advice: Advice = /^(?:EPROTO|ERR_SSL)/.test(code)
+      ? `The proxy ${proxy.host} does not speak TLS. → Write http:// in its address in ${proxyNames}, ${exempt}`
+      : `The certificate of the proxy ${proxy.host} is not accepted. → ${trust ?? inSystem}`;
+    return { code: 'http-tls', advice };
+  }
   const cause =
     proxy.kind === 'used'
       ? `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`
       : `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
-  const fix = proxy.kind === 'used' ? 'Start the proxy, correct its address in' : 'Correct';
-  const names = 'HTTP_PROXY, HTTPS_PROXY or ALL_PROXY';
-  const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).';
-  return { code: 'http-unreachable', advice: `${cause} → ${fix} ${names}, ${exempt}` };
+  const start = 'Start the proxy, correct its address (http:// or https://) in';
+  const fix = proxy.kind === 'used' ? start : 'Correct';
+  return { code: 'http-unreachable', advice: `${cause} → ${fix} ${proxyNames}, ${exempt}` };
 }
 
 function renewal(credentials: readonly Value[]): string {
@@ -331,7 +371,7 @@ const statuses: Readonly<Record<number, Explanation>> = {
   },
   407: {
     advice:
-      'A proxy in front of the server requires credentials. → Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
+      'A proxy in front of the server requires credentials. → Write user and password into the address of the proxy (`http.proxy`), or exempt the server from it (`http.noProxy`).',
   },
   429: { advice: 'The server has received too many requests. → Wait, then restart the server.' },
   502: proxyFails,
@@ -339,15 +379,32 @@ const statuses: Readonly<Record<number, Explanation>> = {
   504: proxyFails,
 };
 
-function unreachable(code: string): Explanation {
-  const tls =
-    tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
-  if (tls)
+function isTls(code: string): boolean {
+  return code in tlsCauses || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code);
+}
+
+/** Under TLS 1.3, the server refuses after the request has gone out. */
+function wantsCertificate({ detail }: { readonly detail: string }): Explanation | undefined {
+  return /alert (?:certificate required|bad certificate|handshake failure)/i.test(detail)
+    ? { code: 'http-tls', path, advice: clientCertificate }
+    : undefined;
+}
+
+const clientCertificate: Advice =
+  'The server refused the encrypted connection, most likely because it wants a certificate of the client, and MCP Toolsets has none. → Let a program on this machine connect with the certificate (e.g. stunnel or nginx), and write its address, such as http://127.0.0.1:8443/mcp, as url.';
+
+function unreachable(reason: Unreachable): Explanation {
+  const { code, trust = inSystem } = reason;
+  const asked = wantsCertificate(reason);
+  if (asked) return asked;
+  if (isTls(code)) {
+    const known = tlsCauses[code] ?? otherTls;
     return {
       code: 'http-tls',
       path,
-      advice: tls,
+      advice: known === selfSigned ? `${selfSigned}${trust}` : known,
     };
+  }
   if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
     const advice: Advice =
       'A header has a character that HTTP does not allow, e.g. a line break. → Correct the header, or the variable that it is copied from.';
@@ -367,7 +424,11 @@ function unreachable(code: string): Explanation {
 }
 
 const selfSigned: Advice =
-  'Its certificate is not signed by an authority that this computer trusts. → Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.';
+  'Its certificate is not signed by an authority that this computer trusts. → ';
+
+/** In an editor. */
+const inSystem =
+  'Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.';
 
 const otherTls: Advice =
   'No encrypted connection could be made. → Check the certificate of the server.';

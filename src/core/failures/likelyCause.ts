@@ -7,6 +7,8 @@
 export interface LikelyCause {
   readonly cause: string;
   readonly fix: string;
+  /** It needs something that only one process can have, and another one has it. */
+  readonly isTaken?: true;
 }
 
 export type Advice = `${string} → ${string}`;
@@ -104,7 +106,7 @@ const wanting =
 const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|deprecat|\bwarn/i;
 const variableName = /(?<![\w-])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,12}(?!\w)/g;
 const otherName =
-  /^(?:ERR|UND_ERR|EAI|UNABLE_TO|SELF_SIGNED|CERT|DEPTH_ZERO|NODE_MODULE)_|^MODULE_NOT_FOUND$|_(?:ERROR|FAILED|EXCEPTION)$/;
+  /^(?:ERR|UND_ERR|EAI|UNABLE_TO|SELF_SIGNED|CERT|DEPTH_ZERO|NODE_MODULE)_|^MODULE_NOT_FOUND$|^(?:INVALID|MISSING|GLIBC|GLIBCXX|CXXABI)_|_(?:ERROR|FAILED|EXCEPTION|FOUND|DENIED|EXCEEDED|EXISTS|EXHAUSTED|REQUIRED|INVALID|MISSING)$/;
 const credentialWords =
   /api[ _-]?key|\btoken|secret|credential|password|environment variable|env(?:ironment)? var/i;
 
@@ -215,7 +217,36 @@ function npxFolderIn(text: string): string | undefined {
   return undefined;
 }
 
+const taken =
+  /EADDRINUSE|address already in use|only one usage of each socket address|\bport (?:\d{1,5} )?(?:is )?already (?:allocated|in use)|\bport \d{1,5} is (?:already )?(?:in use|being used|taken|occupied)(?![^\n]{0,60}\b(?:trying|using|instead|next)\b)|\bname "[^"\n]{1,200}" is already in use|\b(?:browser|profile|directory|database|lock|file|socket|pipe)\b[^\n]{0,120}?\b(?:is|be) (?:already )?(?:in use|locked|held|being (?:held|used))\b|ProcessSingleton|SingletonLock|LOCK: Resource temporarily|another instance\b[^\n]{0,60}\brunning|\balready running\b|(?:could not|unable to|failed to|cannot) (?:acquire|obtain|get|set|take)\b[^\n]{0,40}\block\b/i;
+
 const clues: readonly Clue[] = [
+  [
+    /No version is set for|No preset version installed|Volta error: [^\n]{0,60}not available|command exists in these [^\n]{0,40}versions|is not installed \(set by/i,
+    'The version manager that provides the command (asdf, mise, pyenv, Volta and the like) has no version of it for this folder. → Set a version for this folder, as its output says, or write the full path of the program as command.',
+  ],
+  [
+    /\benv: (?:can't execute )?['"‘]?([\w.+-]{1,60})['"’]?: No such file or directory/,
+    'It starts $1, which is in no folder of PATH. → Start from a terminal that finds $1, or write a PATH with its folder under env of this server.',
+  ],
+  [
+    /permission denied[^\n]{0,80}\bdocker (?:daemon|API)|docker\.sock: [^\n]{0,40}permission denied/i,
+    'This user may not use Docker. → Add the user to the group docker (`sudo usermod -aG docker USER`) and log in again, or use Docker without root.',
+  ],
+  [
+    /Requires (\w{1,20}) access[^\n]{0,300}(--allow-\w{1,20})/,
+    (_, [, what, option]) =>
+      `Deno does not permit ${what} access. → Add ${option} to args, before the file of the server.`,
+  ],
+  [
+    /version [`'"](\w{1,20}_[\d.]{1,12})['"] not found/,
+    'It was built for a newer system than this one ($1 is missing). → Install a build for this system, or run it in a container.',
+  ],
+  [
+    /error while loading shared libraries: ([^\s:]{1,200})|Library not loaded: ([^\s]{1,300})/,
+    (_, [, ofLinux, ofMac]) =>
+      `The library ${ofLinux ?? ofMac} that it needs is missing. → Install the library, or another build of the server.`,
+  ],
   [
     /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 {1,4}'?([^\s']{1,250})'? is not in this registry/i,
     (_, [, name]) =>
@@ -277,14 +308,26 @@ const clues: readonly Clue[] = [
     'Docker is not running. → Start Docker, then restart the server.',
   ],
   [
-    /Unable to find image|pull access denied|manifest unknown/i,
-    'Docker did not find the image. → Correct the image name in args, or pull it first.',
+    /(?:response from daemon|initializing source)\b[^\n]{0,400}?: (?:denied|unauthorized|no basic|toomanyrequests)|pull access denied/i,
+    'The registry refused the image: it wants a login, or has no such image. → Log in with `docker login` and the name of the registry, or correct the image name in args.',
   ],
   [
-    /EADDRINUSE|address already in use/i,
-    'A port that it needs is taken, perhaps by another instance of it. → End the other program, or give the server another port.',
+    /the input device is not a (?:TTY|terminal)/i,
+    'The option -t wants a terminal, and a server over stdio has none. → Write -i in args, in place of -it.',
+  ],
+  [
+    taken,
+    (_, [words]) =>
+      /port|addr/i.test(words)
+        ? 'A port that it needs is taken, perhaps by another instance of it. → End the other program, or give the server another port.'
+        : 'A name or a file that it needs is in use, perhaps by another instance of it. → End the other program, or give the server another name or folder.',
   ],
   [networkError, explainUnreachable],
+  // Docker writes the first before every download.
+  [
+    /Unable to find image(?![^]{0,4000}?(?:Pull complete|Digest:|Downloaded newer))|manifest unknown/i,
+    'Docker did not find the image. → Correct the image name in args, or pull it first.',
+  ],
   [
     /(?:TypeError|Error)[^\n]{0,40}: Invalid URL\b/,
     'It was given an address that is no URL. → Correct the address in args or env.',
@@ -294,7 +337,7 @@ const clues: readonly Clue[] = [
     wrongNode,
   ],
   [
-    /missing required (?:argument|option|flag)s?:? ?['"`]?([\w<>.-]{0,60})|the following (?:argument|option)s are required: ?([^\n]{0,100})|not enough (?:non-option )?arguments|too few arguments|required (?:argument|option|flag) ['"`]?([\w<>.-]{1,60})/i,
+    /missing (?:required )?(?:argument|option|flag|parameter)s?:? ?['"`]?([\w<>.-]{0,60})|the following (?:argument|option)s are required: ?([^\n]{0,100})|following required arguments were not provided|not enough (?:non-option )?arguments|too few arguments|required (?:argument|option|flag) ['"`]?([\w<>.-]{1,60})/i,
     (text, match) => {
       if (missingVariables(text)) return undefined;
       const name = match[1] || match[2] || match[3] || '';
@@ -304,7 +347,7 @@ const clues: readonly Clue[] = [
   [wanting, explainMissing],
   [/Unsupported engine|EBADENGINE/i, wrongNode],
   [
-    /command not found|is not recognized as an internal or external command/i,
+    /command not found|\bsh: (?:line )?\d{1,5}: [^\n]{1,200}: not found|is not recognized as an internal or external command/i,
     'A command that it calls is not installed. → Install the command that its output names.',
   ],
   [
@@ -331,9 +374,9 @@ export function clueIn(
     if (!match || typeof advice !== 'string') continue;
     const { cause, fix } = adviceIn(advice);
     const filled = (words: string): string => words.replaceAll('$1', () => match[1] ?? '');
-    return typeof explain === 'string'
-      ? { cause: filled(cause), fix: filled(fix) }
-      : { cause, fix };
+    const words =
+      typeof explain === 'string' ? { cause: filled(cause), fix: filled(fix) } : { cause, fix };
+    return pattern === taken ? { ...words, isTaken: true } : words;
   }
   return undefined;
 }
@@ -366,5 +409,7 @@ function adviceOn({ code, signal }: Exit, output: readonly string[]): Advice {
     : 'The cause is in its last output.';
   const fix =
     'Run the command in a terminal to see what is missing, then correct command, args or env.';
-  return exitCodes[code ?? -1] ?? `${cause} → ${fix}`;
+  // A program may end with the exit code of a shell, and its words say more (X3d).
+  const known = isSilent || code === 0 ? exitCodes[code ?? -1] : undefined;
+  return known ?? `${cause} → ${fix}`;
 }

@@ -2,6 +2,7 @@ import type { Problem } from '../base/problem.js';
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
+import type { LikelyCause } from './likelyCause.js';
 import type { TransportFailure } from './transportFailure.js';
 
 /** A failed start with a next step; no secrets are removed here. */
@@ -15,6 +16,8 @@ export interface StartFailure extends Pick<Problem, 'code' | 'fix' | 'instead'> 
    * the server's key.
    */
   readonly path: readonly (string | number)[];
+  /** It needs a port, a name or a file that another process has. */
+  readonly isTaken?: true;
 }
 
 export function failed(
@@ -55,7 +58,7 @@ export interface TransportFailures {
   readonly beginning: string;
   neverAnswered(timeoutMs: number): StartFailure;
   ended(failure: TransportFailure | undefined, to?: string): StartFailure | Promise<StartFailure>;
-  clue?(error: string): (Pick<StartFailure, 'fix'> & { readonly cause: string }) | undefined;
+  clue?(error: string): LikelyCause | undefined;
 }
 
 export async function startFailure(
@@ -70,6 +73,7 @@ export async function startFailure(
           ...failure,
           message: `${failure.message} ${clue.cause}`,
           fix: clue.fix,
+          ...(clue.isTaken && { isTaken: true }),
         }
       : failure;
   };

@@ -29,12 +29,39 @@ export interface StdioRemains {
   readonly stray: readonly string[];
   /** The present line of stdout, which has no break yet. */
   readonly unfinished?: string;
+  /** What is wrong with an answer of MCP that could not be read (X1a). */
+  readonly misread?: string | undefined;
   readonly sawMessage: boolean;
 }
 
 export interface StdioFacts {
   readonly launch: StdioLaunch;
   readonly remains: StdioRemains;
+}
+
+/** Returns what is wrong with the answer of MCP that a line has or begins. */
+export function faultOfAnswer(line: string): string | undefined {
+  if (line.includes('j\0s\0o\0n\0r\0p\0c'))
+    return 'It writes JSON-RPC in UTF-16, but MCP over stdio needs UTF-8.';
+  const text = line.trim();
+  const at = text.search(/["']?jsonrpc["']?\s*:\s*["']2\.0["']/);
+  const isAnswer = /["']?(?:result|error)["']?\s*:/.test(text);
+  if (at < 0 || (!isAnswer && /["']?method["']?\s*:/.test(text))) return undefined;
+  if (/[{[,]$/.test(text) || !isAnswer)
+    return /^[{\s]*$/.test(text.slice(0, at))
+      ? 'It writes JSON-RPC over several lines, but a message of MCP over stdio is one line.'
+      : undefined;
+  if (!text.startsWith('{') || !text.endsWith('}') || /\}\s*\{/.test(text))
+    return 'It wrote an answer beside other text on the same line, so nothing could read the answer.';
+  return /^\{\s*(?:'|\w)/.test(text)
+    ? 'It wrote an answer as its programming language shows an object, and not as JSON.'
+    : undefined;
+}
+
+function misreadAdvice({ misread }: StdioRemains): LikelyCause | undefined {
+  const fix =
+    'Update the server, or ask its author: it must write each message as one line of JSON in UTF-8, and its log to stderr.';
+  return misread === undefined ? undefined : { cause: misread, fix };
 }
 
 const quotedLines = 6;
@@ -118,6 +145,36 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
   return notStarted('missing-key', 'command', `${name} needs the name of a package.`, fix);
 }
 
+const switches =
+  /=|^-[dtPqDi]+$|^--(?:rm|init|privileged|read-only|detach|tty|quiet|publish-all|debug|tls|tlsverify)$/;
+
+/** Returns the words of the options, up to the first other word. A value has no dash. */
+function leadingOptions(words: readonly string[]): readonly string[] {
+  let end = 0;
+  while (words[end]?.startsWith('-'))
+    end += switches.test(words[end] ?? '') || words[end + 1]?.startsWith('-') ? 1 : 2;
+  return words.slice(0, end);
+}
+
+/** Returns the failure of a container that gets no input, so it cannot be a server over stdio. */
+export function inputMissing({ command, args }: StdioLaunch): StartFailure | undefined {
+  const name = baseName(command).replace(/\.exe$/i, '');
+  if (!/^(?:docker|podman|nerdctl)$/i.test(name)) return undefined;
+  const all = textsOf(args);
+  const words = all.slice(leadingOptions(all).length);
+  const verb = words[0] === 'container' ? words[1] : words[0];
+  if (verb !== 'run' && verb !== 'exec') return undefined;
+  const options = leadingOptions(words.slice(words.indexOf(verb) + 1));
+  if (options.some((word) => /^-[dtPq]*i|^--interactive(?:=true)?$/.test(word))) return undefined;
+  const what = `\`${name} ${verb}\` without \`-i\` gives the server no input, so it could never answer.`;
+  return failed(
+    'missing-key',
+    `did not start: ${what}`,
+    `Write \`-i\` behind \`${verb}\` in args.`,
+    ['args'],
+  );
+}
+
 export function folderMissing({ cwd }: StdioLaunch): StartFailure {
   return notStarted(
     'cwd-missing',
@@ -183,14 +240,20 @@ export function endedBeforeAnswer(
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
+  const misread = misreadAdvice(facts.remains);
   if (ending.kind === 'exited')
-    return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
+    return ofProgram(
+      'server-exited',
+      what,
+      facts,
+      misread ?? likelyCause(ending.exit, output, args),
+    );
   const fix = 'Check that command and args start an MCP server that speaks over stdio.';
   return ofProgram(
     'server-not-jsonrpc',
     what,
     facts,
-    clueIn(output, { args, runs: true }) ?? { cause: '', fix },
+    misread ?? clueIn(output, { args, runs: true }) ?? { cause: '', fix },
   );
 }
 
@@ -198,7 +261,8 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   const { command } = facts.launch;
   const args = textsOf(facts.launch.args);
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
-  const clue = clueIn(outputLines(facts.remains), { args, runs: true });
+  const clue =
+    misreadAdvice(facts.remains) ?? clueIn(outputLines(facts.remains), { args, runs: true });
   const { stray, unfinished = '' } = facts.remains;
   if (unfinished.startsWith('{'))
     return ofProgram('server-not-jsonrpc', what, facts, adviceIn(noLineBreak));
@@ -223,7 +287,7 @@ function ofProgram(
   code: ProblemCode,
   what: string,
   facts: StdioFacts,
-  { cause, fix }: LikelyCause,
+  { cause, fix, isTaken }: LikelyCause,
 ): StartFailure {
   const { launch, remains } = facts;
   const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
@@ -233,11 +297,13 @@ function ofProgram(
     message,
     fix,
     path: [],
+    ...(isTaken && { isTaken }),
   };
 }
 
 export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {
-  return clueIn([error, ...outputLines(remains)], { args: textsOf(launch.args) });
+  const output = [error, ...outputLines(remains)];
+  return misreadAdvice(remains) ?? clueIn(output, { args: textsOf(launch.args) });
 }
 
 function outputLines({ stderr, stray, unfinished = '' }: StdioRemains): string[] {
@@ -252,12 +318,15 @@ function withoutColours(line: string): string {
 
 function readable(line: string): string {
   return withoutColours(line)
-    .replace(/\s{1,100}/g, ' ')
-    .trim();
+    .replaceAll('\0', '')
+    .replace(/[\s\u2500-\u259f]{1,100}/g, ' ')
+    .trim()
+    .replace(/^\| | \|$/g, '');
 }
 
+/** Frames, borders, headings, locations, and hints to more help. */
 const noise =
-  /^(?:at |Node\.js v\d|node:[\w/]{1,100}:\d|File "[^"]{0,400}", line \d|Require stack:|- (?:\/|[A-Z]:\\)|throw |Traceback |\.{3} \d+ lines|[\s^~|{}[\](),;.:-]{0,400}$)/;
+  /^(?:[^\p{L}\p{N}]*(?:(?:fatal error|error|fatal|panic|exception|traceback)[^\p{L}\p{N}]*)?$|(?:file:\/\/)?\S{1,300}:\d{1,7}(?::\d{1,5})?:?$|thread '[^']{0,100}'[^']{0,40}panicked at \S{1,300}:\d{1,7}:\d{1,5}:$|(?:-->|in) \S{1,300}:\d{1,7}|Unable to find image|(?:[\w.:-]{1,60} ){0,2}(?:try|run|use|see|type|for more|for help)\b.{0,200}(?:--help\b|-h\b|BACKTRACE|more (?:information|details))|at |Node\.js v\d|node:[\w/]{1,100}:\d|File "[^"]{0,400}", line \d|Require stack:|- (?:\/|[A-Z]:\\)|throw |Traceback |\.{3} \d+ lines)/iu;
 const naming =
   /^\W{0,20}(?:uncaught )?(?:[\w.]{0,100}(?:error|exception)\b|fatal\b|panic\b|npm err)|(?:error|exception|fatal|panic)\b(?: ?\[\w{1,60}\])?["')\]]{0,2}[:!]|\[(?:error|fatal)\]|panicked at/i;
 const mayName =
@@ -265,8 +334,12 @@ const mayName =
 
 function tellingLine(lines: readonly string[]): string | undefined {
   const words = lines.map(readable).filter((line) => !noise.test(line));
-  const line = words[namingIndex(words)] ?? words.at(-1);
-  return line === undefined ? undefined : shortened(line, 150);
+  const at = namingIndex(words);
+  const line = words[at] ?? words.at(-1);
+  if (line === undefined) return undefined;
+  // The cause is behind a heading.
+  const next = at >= 0 && /[:[{]$/.test(line) ? words.slice(at + 1, at + 4) : [];
+  return shortened([line, ...next].join(' '), 150);
 }
 
 function namingIndex(words: readonly string[]): number {
@@ -287,7 +360,7 @@ export function commandLine({ command, args }: Pick<StdioLaunch, 'command' | 'ar
 }
 
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
-  const last = remains.stderr.at(-1);
+  const last = remains.stderr.findLast((line) => !noise.test(readable(line)));
   return sentences(
     `The server process ${endingWords(ending)}.`,
     last === undefined ? '' : `Its last line on stderr: “${readable(last)}”`,

@@ -8,6 +8,9 @@ type Reason =
       readonly code: string;
       readonly detail: string;
       readonly proxy?: ProxyOnTheWay;
+      /** True if the proxy has connected to the server. */
+      readonly isPassed?: boolean;
+      readonly trust?: string | undefined;
     }
   /**
    * Delivered, so the server may have acted on it; the answer broke off or never began. `code` is
@@ -24,6 +27,10 @@ type Reason =
       readonly status: number;
       readonly body: string;
       readonly contentType: string;
+      /** The proxy that answered in place of the server. */
+      readonly proxy?: ProxyOnTheWay;
+      /** Sentences about the credential, or the time for the next request. */
+      readonly more?: string;
     }
   | {
       readonly kind: 'notMcp';
@@ -49,7 +56,7 @@ type Reason =
       readonly why: string;
       readonly fix?: string;
     }
-  /** The token has ended, and the authorization server cannot be asked for another. */
+  /** The authorization server cannot be asked for a token, or gives none for the moment. */
   | { readonly kind: 'notRenewed'; readonly why: string }
   | { readonly kind: 'closed'; readonly wasDelivered: boolean };
 
@@ -111,7 +118,8 @@ export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPC
 export function describeReason(reason: TransportFailureReason): string {
   const text = describe(reason);
   // Foreign text may end without a full stop.
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  const sentence = /[.!?…]$/.test(text) ? text : `${text}.`;
+  return 'more' in reason ? `${sentence} ${reason.more}` : sentence;
 }
 
 function describe(reason: TransportFailureReason): string {
@@ -133,9 +141,11 @@ function describe(reason: TransportFailureReason): string {
     case 'sessionLost':
       return `${url} forgot the session, and a new initialize ${reason.detail}`;
     case 'signIn':
-      return `${url} needs a sign-in. ${reason.why}`;
+      return reason.fix === undefined
+        ? `${url} needs a sign-in. ${reason.why}`
+        : `${url} gives no access. ${reason.why} ${reason.fix}`;
     case 'notRenewed':
-      return `The token for ${url} has expired and could not be renewed: ${reason.why}`;
+      return `There is no valid token for ${url}: ${reason.why}`;
     case 'closed':
       return `The connection to ${url} was closed.`;
   }

@@ -37,7 +37,7 @@ export async function callLines(file: string): Promise<string[]> {
   try {
     return linesOf((await readAdded(file, largestFile, undefined)).lines).slice(-mostFacts);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw error;
   }
 }

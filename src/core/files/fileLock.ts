@@ -2,10 +2,11 @@
  * A lock between processes, as a file. It counts for `staleMs`, so the work under it has to be
  * shorter.
  */
-import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, lstat, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
+import { makePrivateFolder } from '../base/privateFile.js';
 
 const staleMs = 5000;
 /** A longer wait for the lock fails, because it cannot be removed or is never free. */
@@ -13,7 +14,7 @@ const patienceMs = 15_000;
 
 /** Resolves with the function that gives the lock back. Rejects as `node:fs/promises` does. */
 export async function lock(file: string, clock: Clock): Promise<() => Promise<void>> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makePrivateFolder(path.dirname(file));
   for (const since = clock.now(); ;) {
     try {
       await writeFile(file, '', { mode: 0o600, flag: 'wx' });

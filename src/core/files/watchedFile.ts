@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
+import { systemReason } from '../base/systemError.js';
 import { asText } from '../base/text.js';
 import {
   FileRefused,
@@ -155,16 +156,8 @@ export async function readContent(disk: Disk, path: string): Promise<FileContent
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof FileRefused) return error.reason;
   const code = codeOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : (reasons[code] ?? code);
+  return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : systemReason(code);
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links go in a circle',
-  EIO: 'the disk reported an error',
-};
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? asText(error);

@@ -107,6 +107,26 @@ export const dialects = {
     at: ['servers', 'mcpServers', 'mcp/servers', 'mcp/mcpServers'],
     references: editor,
   }),
+  'vscode-settings': row(
+    'VS Code settings, workspaces and dev containers',
+    [
+      '.vscode/settings.json',
+      'User/settings.json',
+      '*.code-workspace',
+      '*devcontainer.json',
+      'devcontainer-feature.json',
+    ],
+    {
+      ...settings,
+      at: [
+        'mcp/servers',
+        'settings/mcp/servers',
+        'customizations/vscode/mcp/servers',
+        'customizations/vscode/settings/mcp/servers',
+      ],
+      references: editor,
+    },
+  ),
   'visual-studio': row('Visual Studio', ['./.vs/mcp.json'], { references: editor }),
   mcprc: row('Kode', ['.mcprc'], { references: [] }),
   codex: row('Codex', ['./.codex/config.toml', '~/.codex/config.toml', '.codex/*.toml'], {
@@ -145,10 +165,15 @@ export const dialects = {
     ),
     {
       ...settings,
-      at: ['mcp'],
+      // The second format has `servers` below `mcp`.
+      at: ['mcp/servers', 'mcp'],
       references: ['{env:NAME}'],
-      beside: ['permission'],
-      timeLimits: [milliseconds('timeout', 'connect')],
+      beside: ['permission', 'permissions', 'mcp/timeout'],
+      timeLimits: [
+        milliseconds('timeout', 'connect'),
+        milliseconds('timeout.startup', 'connect'),
+        milliseconds('timeout.request', 'call'),
+      ],
     },
   ),
   'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], gemini),
@@ -263,7 +288,7 @@ export const unknownProgram = row('another program', [], {
     'context_servers',
     'mcp_servers',
     'servers',
-    'mcp/servers',
+    ...dialects['vscode-settings'].at,
     'mcp/mcpServers',
     'extensions',
     'experimental/modelContextProtocolServers',

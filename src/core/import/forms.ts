@@ -20,7 +20,12 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
   let off: readonly unknown[] = [];
   if (dialect === dialects['claude-code'] && isObject(root['projects']))
     off = claudeCode(root, folders, servers, notes);
-  else if (places.length > 0) for (const place of places) add(valueAt(root, place), `\`${place}\``);
+  else if (places.length > 0)
+    for (const place of places) {
+      const isAround = places.some((other) => other.startsWith(`${place}/`));
+      for (const value of valuesAt(root, place.split('/')))
+        add(isAround ? serversAmong(value) : value, `\`${place}\``);
+    }
   else
     add(
       Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))),
@@ -42,13 +47,10 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
       message: `\`${name}\` is next to the servers, and is not carried over.`,
     });
   }
-  const inputs = [
-    root,
-    ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/'))),
-  ];
-  const written = [...new Set(inputs)].flatMap((holder): unknown =>
-    isObject(holder) ? holder['inputs'] : [],
-  );
+  const besides = places.map((place) => place.replace(/[^/]*$/, 'inputs'));
+  const written = [...new Set(['inputs', ...besides])]
+    .flatMap((place) => valuesAt(root, place.split('/')))
+    .flat();
   return {
     servers: withTools(withSwitches(servers, root, off), root),
     notes,
@@ -78,8 +80,22 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
 }
 
 function valueAt(root: Table, place: string): unknown {
-  const keys = place === '' ? [] : place.split('/');
-  return keys.reduce<unknown>((value, key) => asFields(value)[key], root);
+  return valuesAt(root, place.split('/'))[0];
+}
+
+/** Settings of the editor may join keys by dots, as in `mcp.servers`. */
+function valuesAt(holder: unknown, keys: readonly string[]): unknown[] {
+  if (keys.length === 0) return [holder];
+  return keys.flatMap((_, index) => {
+    const value = asFields(holder)[keys.slice(0, index + 1).join('.')];
+    return value === undefined ? [] : valuesAt(value, keys.slice(index + 1));
+  });
+}
+
+function serversAmong(value: unknown): Table {
+  return Object.fromEntries(
+    Object.entries(asFields(value)).filter(([, entry]) => looksLikeServer(entry)),
+  );
 }
 
 function holdsServers(value: unknown): boolean {
@@ -93,17 +109,20 @@ function holdsServers(value: unknown): boolean {
 }
 
 /**
- * Returns an entry without inner objects: Zed, Continue and Goose have them for parts of an entry.
+ * Returns an entry without inner objects: Zed, Continue, Goose and opencode have them for parts of
+ * an entry.
  */
 function flattened(entry: unknown): Table {
   if (!isObject(entry)) return {};
-  const { config, transport, requestOptions, command, ...rest } = entry;
+  const { config, transport, requestOptions, command, timeout, ...rest } = entry;
+  const times = Object.entries(asFields(timeout)).map(([key, ms]) => [`timeout.${key}`, ms]);
   const { path, ...more } = isObject(command) ? command : { path: command };
   return {
     ...(isObject(config) ? config : { config }),
     ...(isObject(transport) ? transport : { transport }),
     ...(isObject(requestOptions) ? requestOptions : { requestOptions }),
     ...(path !== undefined && { command: path }),
+    ...(isObject(timeout) || timeout === undefined ? Object.fromEntries(times) : { timeout }),
     ...more,
     ...rest,
   };

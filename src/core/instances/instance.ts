@@ -83,7 +83,7 @@ export class Instance implements SlotHolder {
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
-  /** The time in epoch milliseconds from which the idle limit counts. */
+  /** The time of `clock.awake` from which the idle limit counts. */
   private idleFrom = 0;
 
   constructor(
@@ -118,9 +118,7 @@ export class Instance implements SlotHolder {
   }
 
   get idleSince(): number | undefined {
-    return this.isBusy || this.state.kind !== 'live'
-      ? undefined
-      : (this.lastCallAt ?? this.startedAt);
+    return this.isBusy || this.state.kind !== 'live' ? undefined : this.idleFrom;
   }
 
   get waitsSince(): number | undefined {
@@ -348,11 +346,11 @@ export class Instance implements SlotHolder {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }
 
-  private awaitIdle(from = this.deps.clock.now()): void {
+  private awaitIdle(from = this.deps.clock.awake()): void {
     this.idleTimer?.dispose();
     if (this.state.kind !== 'live') return;
     this.idleFrom = from;
-    const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.now());
+    const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.awake());
     this.idleTimer = this.deps.clock.after(left, () => {
       // A subscribed session uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();

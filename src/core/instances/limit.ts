@@ -18,7 +18,7 @@ import type {
 } from '../connections/connection.js';
 import type { Log } from '../base/log.js';
 
-/** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
+/** The user of a slot: a start or an instance. Times are of `clock.awake`. */
 export interface SlotHolder {
   readonly phase: 'starting' | 'live' | 'ending';
   /** True if a conversation has it or waits for it, which may change. A shared one is no lease. */
@@ -142,7 +142,7 @@ export class LimitedConnector {
         const starts = [...this.waiting].filter((one) => one.isLease === isLease).length;
         // Every waiting start will have a slot when the ending holders are gone.
         const isEnough = holders.length - ending + starts <= this.most;
-        const before = isLease ? this.clock.now() - keptMs : Infinity;
+        const before = isLease ? this.clock.awake() - keptMs : Infinity;
         const idle = isEnough
           ? undefined
           : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince', before));

@@ -62,6 +62,7 @@ export class InstancePool {
       this.ends,
       () => this.phase,
       (...started) => this.connected(...started),
+      () => !this.isShared && this.instances.size > 0,
     );
   }
 

@@ -8,7 +8,12 @@ import type { Disposable } from '../base/disposables.js';
 import { orAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { Connection, ConnectOutcome, ToolListing } from '../connections/connection.js';
+import type {
+  Connection,
+  ConnectOutcome,
+  StartFailure,
+  ToolListing,
+} from '../connections/connection.js';
 import {
   capabilitiesKey,
   expectedClient,
@@ -127,6 +132,7 @@ export class Starts {
       start: Start,
       listing: ToolListing,
     ) => Instance,
+    private readonly hasAnother: () => boolean,
   ) {}
 
   get all(): readonly Start[] {
@@ -241,7 +247,11 @@ export class Starts {
 
   private async run(start: Start): Promise<StartOutcome> {
     const { services, server, definition } = this.deps;
-    const outcome = await start.connect(server, definition, services);
+    const begun = await start.connect(server, definition, services);
+    const outcome =
+      begun.kind === 'failed' && this.hasAnother()
+        ? { ...begun, failure: besideAnother(begun.failure, onlyOne) }
+        : begun;
     if (outcome.kind === 'failed') {
       if (start.purpose.kind === 'spare')
         services.serverLog(server).write('info', `No spare instance: ${outcome.failure.message}`);
@@ -258,6 +268,19 @@ export class Starts {
       instance: this.connected(outcome.connection, start, outcome.listing),
     };
   }
+}
+
+const onlyOne =
+  'If one instance can serve all conversations, write `truely-stateless: true` in the entry of this server. Otherwise give each instance another port or folder.';
+
+/**
+ * Only one instance of the server can live if it needs what another one has (X3d). @param fix works
+ * while that instance runs
+ */
+export function besideAnother(failure: StartFailure, fix: string): StartFailure {
+  if (!failure.isTaken) return failure;
+  const message = `${failure.message} Another instance of this server runs, so it most likely has it.`;
+  return { ...failure, message, fix };
 }
 
 /** Ids of conversations have a prefix here, so that they differ from the other purposes. */

@@ -43,6 +43,8 @@ export type Result = Record<string, unknown>;
 export interface SendOptions extends TransportSendOptions {
   /** Headers of this message only, with lower-case names; for a transport with headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How long the sender waits for an answer, in milliseconds. */
+  readonly limitMs?: number | undefined;
 }
 
 export interface ServerTransport extends Transport {
@@ -54,6 +56,8 @@ export interface ServerTransport extends Transport {
   /** True if the transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
   readonly causeOfEnd: string;
+  /** What is wrong with an answer that could not be read, and may be the one awaited. */
+  readonly misread?: string | undefined;
   onrenewed?: (() => void) | undefined;
   /** Ends the transport because the other side is not the same any longer. */
   fail?(cause: string): void;
@@ -174,10 +178,10 @@ export class Peer {
       only.fail(new RpcFailure(error.code, error.message, error.data));
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  send(message: JSONRPCMessage, limitMs?: number): Promise<void> {
     this.deps.trace?.sent(message);
     const headers = this.headersOf?.(message);
-    return this.deps.transport.send(message, headers && { headers });
+    return this.deps.transport.send(message, { headers, limitMs });
   }
 
   private receive(message: JSONRPCMessage): void {
@@ -347,7 +351,8 @@ export class Exchange implements Disposable {
         resolve,
         reject,
       };
-      this.peer.send(message as JSONRPCMessage).catch(reject);
+      const limitMs = this.terms?.timeouts.call;
+      this.peer.send(message as JSONRPCMessage, limitMs).catch(reject);
     });
   }
 

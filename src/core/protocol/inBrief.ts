@@ -14,7 +14,10 @@ export function shortened(text: string, limit: number): string {
   if (!isLong && whole.length <= limit) return whole;
   let end = Math.min(limit, whole.length);
   while (end > limit / 2 && !/[\s"',;<>(){}[\]&]/.test(whole.charAt(end - 1))) end--;
-  return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
+  return `${whole
+    .slice(0, end > limit / 2 ? end : limit)
+    .trimEnd()
+    .toWellFormed()}…`;
 }
 
 /** Looks at no more of the value than it shows. */

@@ -26,19 +26,38 @@ const closesObject = 0x7d;
 
 /** Throws a `SyntaxError` for invalid JSON, and for too many lists and objects. */
 export function parseJson(text: string): unknown {
+  refuseTooMany(text);
+  return parsed(text);
+}
+
+function refuseTooMany(text: string): void {
   if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity))
     throw tooManyContainers();
-  return JSON.parse(text);
+}
+
+/**
+ * The escape of half of a surrogate pair. An even number of backslashes before it belongs to other
+ * escapes.
+ */
+const high = /\\u[dD][89abAB]..(?<=(?<!\\)(?:\\\\)*\\u....)(?!\\u[dD][c-fC-F])/;
+const low =
+  /\\u[dD][c-fC-F]..(?<=(?<!\\)(?:\\\\)*\\u....)(?<!(?<!\\)(?:\\\\)*\\u[dD][89abAB]..\\u....)/;
+const half = new RegExp(`${high.source}|${low.source}`, 'g');
+
+/** Half of a surrogate pair becomes U+FFFD, because the API of every model refuses it (V1c). */
+function parsed(text: string): unknown {
+  return JSON.parse(text.replace(half, '\\ufffd'));
 }
 
 function tooManyContainers(): SyntaxError {
   return new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
 }
 
-/** Returns undefined if `parseJson` refuses the text or its value is too deep. */
+/** Keeps each text as it is. Returns undefined for invalid JSON, and if the value is too deep. */
 export function storedJson(text: string): unknown {
   return unlessThrown(() => {
-    const value = parseJson(text);
+    refuseTooMany(text);
+    const value: unknown = JSON.parse(text);
     return nestsTooDeep(text) ? undefined : value;
   });
 }
@@ -260,7 +279,7 @@ class SliceReader {
 
   private addMembers(to: Container, end: number, depth: number): number {
     const members = this.text.slice(this.at, end);
-    const part = JSON.parse(Array.isArray(to) ? `[${members}]` : `{${members}}`) as Container;
+    const part = parsed(Array.isArray(to) ? `[${members}]` : `{${members}}`) as Container;
     if (this.deepest > 2 * deepestValue) cutBelow(part, 2 * deepestValue + 1 - depth);
     this.at = end;
     if (Array.isArray(part)) for (const member of part) put(to, '', member);
@@ -272,7 +291,7 @@ class SliceReader {
     if (this.next() !== quote) throw this.misplaced();
     const end = endOfString(this.text, this.at, this.at + longestToken);
     if (end - this.at > longestToken) throw new SyntaxError('It has a key of more than 1 MiB.');
-    const key = JSON.parse(this.text.slice(this.at, end + 1)) as string;
+    const key = parsed(this.text.slice(this.at, end + 1)) as string;
     this.at = end + 1;
     if (this.next() !== colon) throw this.misplaced();
     this.at += 1;
@@ -305,7 +324,8 @@ class SliceReader {
       this.at += length;
       if (end === piece.length) continue;
       this.at += 1;
-      return pieces.join('');
+      // A pair may lie in two pieces.
+      return pieces.join('').toWellFormed();
     }
   }
 

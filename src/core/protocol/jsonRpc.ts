@@ -4,7 +4,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
-import { asFields, isObject, type Fields } from '../base/isObject.js';
+import { asFields, isObject, objectIn, type Fields } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
 import { errorCodes, type RpcError } from './errors.js';
@@ -185,7 +185,8 @@ function readMessage(value: unknown, isTolerant: boolean): Message {
   if ('id' in value && id === null && !isTolerant)
     return invalid(id, '`id` must be a string or a number.');
   const given = value['params'] ?? undefined;
-  const params = isObject(given) ? presentParams(method, given) : undefined;
+  const found = objectIn(given);
+  const params = found && presentParams(method, found);
   if (given !== undefined && !params && !isTolerant)
     return invalid(id, '`params` must be an object.', errorCodes.invalidParams);
   return id === null
@@ -230,11 +231,12 @@ function readClientResponse(id: RequestId | null, { result, error }: Fields): Me
       id,
       error: readError(error, 'client'),
     };
-  return isObject(result)
+  const found = objectIn(result);
+  return found
     ? {
         kind: 'response',
         id,
-        result: presentAnswer(result),
+        result: presentAnswer(found),
       }
     : { kind: 'response', id };
 }
@@ -249,11 +251,12 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
       error: readError(given, 'server'),
     };
   }
-  if (isObject(result))
+  const found = objectIn(result);
+  if (found)
     return {
       kind: 'response',
       id,
-      result: presentResult(result),
+      result: presentResult(found),
     };
   // Without an id, it answers no request.
   if (!('result' in fields) || id === null) return { kind: 'response', id };

@@ -88,6 +88,8 @@ export type ServerOutcome<Result> =
       readonly kind: 'timedOut';
       readonly limit: 'call' | 'callMax';
       readonly ms: number;
+      /** A sentence about an answer that could not be read. */
+      readonly misread?: string;
     };
 
 /** A notice for the conversation leasing an instance, given once with a result (L3, X4). */

@@ -3,7 +3,8 @@
  * wrong value costs its field or entry; a right one is the same object. Written by hand, because
  * schema libraries are too slow for results.
  */
-import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
+import { asFields, asList, isObject, objectIn, type Fields } from '../base/isObject.js';
+import type { Sliced } from '../base/turns.js';
 import { metaKeys } from './versions.js';
 
 /** Returns the value, a repaired copy, or undefined if the value does not fit. */
@@ -13,9 +14,14 @@ const text: Shape = (value) => (typeof value === 'string' ? value : undefined);
 const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
 const number: Shape = (value) => (typeof value === 'number' ? value : undefined);
 const whole: Shape = (value) => (Number.isSafeInteger(value) ? value : undefined);
-const table: Shape = (value) => (isObject(value) ? value : undefined);
 const share: Shape = (value) =>
   typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
+
+/** A value that does not fit stays, because its reader says what is wrong with it. */
+const orGiven =
+  (shape: Shape): Shape =>
+  (value) =>
+    shape(value) ?? value;
 
 function oneOf(...values: readonly unknown[]): Shape {
   return (value) => (values.includes(value) ? value : undefined);
@@ -44,9 +50,10 @@ function fields(
   const all = new Map([...wanted, ...Object.entries(optional)]);
   const keys = [...all.keys()];
   return (value) => {
-    if (!isObject(value)) return undefined;
-    if (wanted.some(([key, shape]) => shape(value[key]) === undefined)) return undefined;
-    return repaired(value, keys, (key, given) => all.get(key)?.(given));
+    const given = objectIn(value);
+    if (!given) return undefined;
+    if (wanted.some(([key, shape]) => shape(given[key]) === undefined)) return undefined;
+    return repaired(given, keys, (key, inner) => all.get(key)?.(inner));
   };
 }
 
@@ -71,8 +78,10 @@ function repaired(
 }
 
 function mapOf(entry: Shape): Shape {
-  return (value) =>
-    isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined;
+  return (value) => {
+    const given = objectIn(value);
+    return given && repaired(given, Object.keys(given), (_, inner) => entry(inner));
+  };
 }
 
 const present: Shape = (value) => value ?? undefined;
@@ -102,15 +111,16 @@ export const schemaMaps: readonly string[] =
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepestSchema = 64;
 
-/**
- * Leaves out keywords that are null. Some languages write an empty list for an empty map, or the
- * reverse.
- */
+/** In these maps, a list is a list of names. */
+const mapsOfNames = ['dependencies', 'dependentRequired'];
+
+/** Leaves out keywords that are null. */
 function schemaAt(depth: number): Shape {
   return (value) => {
-    if (!isObject(value) || depth > deepestSchema) return present(value);
+    const found = objectIn(value);
+    if (!found || depth > deepestSchema) return present(value);
     const inner = schemaAt(depth + 1);
-    return repaired(value, Object.keys(value), (key, given) => keyword(key, given, inner));
+    return repaired(found, Object.keys(found), (key, given) => keyword(key, given, inner));
   };
 }
 
@@ -119,7 +129,9 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
   if (schemaKeywords.includes(key)) return inner(given);
   if (schemaMaps.includes(key)) {
     if (Array.isArray(given) && given.length === 0) return undefined;
-    return isObject(given) ? mapOf(inner)(given) : present(given);
+    const isOfNames = mapsOfNames.includes(key);
+    const entry: Shape = (one) => (isOfNames && Array.isArray(one) ? one : inner(one));
+    return mapOf(entry)(given) ?? present(given);
   }
   if (schemaLists.includes(key))
     return Array.isArray(given) ? listOf(inner)(given) : present(given);
@@ -129,6 +141,8 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
 }
 
 const schema = schemaAt(0);
+/** Clients refuse the empty schema here, and arguments are an object anyway. */
+const inputSchema: Shape = (value) => schema(Array.isArray(value) ? { type: 'object' } : value);
 
 const day = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const time = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?`;
@@ -163,7 +177,7 @@ const shown = {
   title: text,
   description: text,
   icons: listOf(icon),
-  _meta: table,
+  _meta: objectIn,
 };
 const described = {
   ...shown,
@@ -179,7 +193,7 @@ const toolAnnotations = fields({
 const toolShape = fields({
   ...shown,
   mimeType: text,
-  inputSchema: schema,
+  inputSchema,
   outputSchema: schema,
   annotations: toolAnnotations,
   execution: fields({ taskSupport: oneOf('required', 'optional', 'forbidden') }),
@@ -213,7 +227,7 @@ export const rightTemplate = reader(fields({ ...described, uri: () => undefined 
 const resourceFields = fields(
   {
     mimeType: text,
-    _meta: table,
+    _meta: objectIn,
     text,
     blob: text,
   },
@@ -224,12 +238,12 @@ const resourceContents: Shape = (value) => {
   return isObject(read) && (read['text'] ?? read['blob']) !== undefined ? read : undefined;
 };
 
-const binary = fields({ annotations, _meta: table }, { data: text, mimeType: text });
+const binary = fields({ annotations, _meta: objectIn }, { data: text, mimeType: text });
 const blocks: ReadonlyMap<unknown, Shape> = new Map([
-  ['text', fields({ annotations, _meta: table }, { text })],
+  ['text', fields({ annotations, _meta: objectIn }, { text })],
   ['image', binary],
   ['audio', binary],
-  ['resource', fields({ annotations, _meta: table }, { resource: resourceContents })],
+  ['resource', fields({ annotations, _meta: objectIn }, { resource: resourceContents })],
   ['resource_link', fields({ ...described, size: number }, { name: text, uri: text })],
 ]);
 
@@ -239,10 +253,11 @@ const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(v
  * them.
  */
 const sampledBlock: Shape = (value) =>
-  isObject(value) && !blocks.has(value['type']) ? value : block(value);
+  isObject(value) && !blocks.has(value['type']) ? toolUse(value) : block(value);
+const toolUse = fields({ input: orGiven(objectIn) });
 
 const messageOf = (content: Shape): Shape =>
-  fields({ _meta: table }, { role: oneOf('user', 'assistant'), content });
+  fields({ _meta: objectIn }, { role: oneOf('user', 'assistant'), content });
 function unlessList(entry: Shape): Shape {
   return (value) => (Array.isArray(value) ? listOf(entry)(value) : value);
 }
@@ -267,7 +282,7 @@ const parts: Readonly<Record<string, Shape>> = {
 };
 
 const resultShape = fields({
-  _meta: table,
+  _meta: objectIn,
   isError: flag,
   ...Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, unlessList(part)])),
   completion,
@@ -296,6 +311,25 @@ export const rightResult: <Result extends object>(result: Result) => Result = re
   return isObject(read) && 'messages' in read ? promptResult(read) : read;
 });
 
+/** Returns structured content with an object wherever its schema wants one (X3e). */
+export function* rightStructure(given: unknown, by: unknown): Sliced<unknown> {
+  const { type, properties, items } = asFields(by);
+  const types = [type].flat();
+  const wantsObject = types.includes('object') && !types.includes('array');
+  const value = (wantsObject ? objectIn(given) : undefined) ?? given;
+  if (typeof value !== 'object' || value === null) return value;
+  const changed: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    yield;
+    const within = Array.isArray(value) ? items : asFields(properties)[key];
+    if (typeof inner !== 'object' || !isObject(within)) continue;
+    const read = yield* rightStructure(inner, within);
+    if (read !== inner) changed[key] = read;
+  }
+  if (Object.keys(changed).length === 0) return value;
+  return Object.assign(Array.isArray(value) ? [...(value as unknown[])] : { ...value }, changed);
+}
+
 /** Returns the parts that `rightResult` leaves out of the result, without the null ones. */
 export function lostParts(given: Fields): readonly unknown[] {
   const result = withSplitMessages(given);
@@ -309,10 +343,17 @@ export function lostParts(given: Fields): readonly unknown[] {
   ];
 }
 
-const withMeta = fields({
+/** Deeper, the settings of an extension may have lists. */
+const capabilities = orGiven(mapOf(mapOf(orGiven(objectIn))));
+
+/** The objects in requests and results of several methods (X3e). */
+const withRightObjects = fields({
+  capabilities,
+  ...each(orGiven(objectIn), 'inputRequests', 'inputResponses'),
   _meta: fields({
     progressToken: (value) => text(value) ?? whole(value),
     [metaKeys.logLevel]: present,
+    [metaKeys.clientCapabilities]: capabilities,
     'io.modelcontextprotocol/related-task': fields({}, { taskId: text }),
   }),
 });
@@ -337,9 +378,14 @@ const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map(
 );
 const formField: Shape = (value) =>
   (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
-const form = fields({ properties: mapOf(formField) });
+const form: Shape = (value) => {
+  const needed = isObject(value) && !value['properties'] ? { ...value, properties: {} } : value;
+  return fieldsOfSchema(needed);
+};
+const fieldsOfSchema = fields({ properties: mapOf(formField) });
 
 const requests: Readonly<Record<string, Shape>> = {
+  'tools/call': fields({ arguments: orGiven(objectIn) }),
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
   'elicitation/create': fields({ requestedSchema: (value) => form(schema(value)) }),
@@ -355,7 +401,7 @@ const requests: Readonly<Record<string, Shape>> = {
     temperature: number,
     stopSequences: listOf(text),
     includeContext: oneOf('none', 'thisServer', 'allServers'),
-    metadata: table,
+    metadata: objectIn,
     toolChoice: fields({ mode: oneOf('auto', 'required', 'none') }),
   }),
 };
@@ -381,7 +427,7 @@ const nullableFields = new Set(['ttl', 'ttlMs']);
  * null.
  */
 export function presentResult(result: Fields): Record<string, unknown> {
-  return withRightMeta(withoutNulls(result, emptied));
+  return readObjects(withoutNulls(result, emptied));
 }
 
 /**
@@ -389,14 +435,15 @@ export function presentResult(result: Fields): Record<string, unknown> {
  * or one block.
  */
 export function presentAnswer(result: Fields): Record<string, unknown> {
-  return withRightMeta(withoutNulls(result, none));
+  const answer = withoutNulls(result, none);
+  return readObjects('action' in answer ? answerOfForm(answer) : answer);
 }
+
+const answerOfForm = fields({ content: orGiven(objectIn) });
 
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
-  const read = withRightMeta(
-    withoutNulls(params, method === 'notifications/message' ? kept : none),
-  );
+  const read = readObjects(withoutNulls(params, method === 'notifications/message' ? kept : none));
   return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
@@ -410,6 +457,6 @@ function withoutNulls(given: Fields, inPlace: typeof emptied): Fields {
   );
 }
 
-function withRightMeta(given: Fields): Record<string, unknown> {
-  return (given['_meta'] === undefined ? given : withMeta(given)) as Record<string, unknown>;
+function readObjects(given: unknown): Record<string, unknown> {
+  return withRightObjects(given) as Record<string, unknown>;
 }

@@ -6,6 +6,9 @@ import type { StartFailure } from '../connections/connection.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import type { At } from '../tools/problems.js';
 
+const signInForMore =
+  'Run “MCP Toolsets: Sign In to Server” to grant them. Everything else works without them.';
+
 export function signInProblems(at: At, status: SignInStatus): Problem[] {
   if (status.kind === 'needed') {
     const usualFix =
@@ -13,7 +16,8 @@ export function signInProblems(at: At, status: SignInStatus): Problem[] {
     return [problemOf('sign-in-needed', at, { why: status.why, fix: status.fix ?? usualFix })];
   }
   if (status.kind === 'none' || status.lacks === undefined) return [];
-  return [problemOf('sign-in-needed:lacks', at, { lacks: status.lacks })];
+  const { lacks, fix = signInForMore } = status;
+  return [problemOf('sign-in-needed:lacks', at, { lacks, fix })];
 }
 
 export function startFailed(at: At, { code, message, fix, path, instead }: StartFailure): Problem {

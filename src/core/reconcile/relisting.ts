@@ -5,7 +5,12 @@
 import { delay, type Clock } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { TokenBucket } from '../base/tokenBucket.js';
-import type { Connection, OfferKind, ToolListing } from '../connections/connection.js';
+import {
+  ListError,
+  type Connection,
+  type OfferKind,
+  type ToolListing,
+} from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 
 /** However often an instance reports changes, it is asked no more often. */
@@ -71,14 +76,17 @@ export async function listedAgain(
   timeoutMs: number,
 ): Promise<ToolListing> {
   const options = { signal: new AbortController().signal, timeoutMs };
-  const [{ tools, malformed }, prompts, resources] = await Promise.all([
+  const [{ tools, malformed, incomplete }, prompts, resources] = await Promise.all([
     kinds.has('tools') ? connection.listTools(options) : last,
     kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
     kinds.has('resources') ? connection.listResources(options) : last.resources,
   ]);
+  // A part does not replace the whole.
+  if (incomplete !== undefined && last.incomplete === undefined) throw new ListError(incomplete);
   return {
     tools,
     malformed,
+    ...(incomplete !== undefined && { incomplete }),
     prompts: unlessFailed(prompts, last.prompts),
     resources: unlessFailed(resources, last.resources),
   };

@@ -12,7 +12,7 @@ import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
-import { Start } from '../instances/starts.js';
+import { besideAnother, Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
@@ -74,6 +74,9 @@ export interface UnitDeps extends Omit<ServingDeps, 'server' | 'conversations'> 
 export type Releaser = 'a person' | 'this conversation';
 
 const revoked = 'its approval was revoked';
+
+const stopFirst =
+  'Stop this server, then start it: only one instance can have it, and the one of the previous definition runs until the new one has started.';
 
 export class ServerUnit {
   /** The entry of the file; undefined if it has none. */
@@ -348,8 +351,11 @@ export class ServerUnit {
       return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.activity = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
-    if (outcome.kind === 'failed')
-      this.setFailure({ kind: 'startFailed', failure: outcome.failure });
+    if (outcome.kind === 'failed') {
+      const runs = this.serving !== undefined && this.serving.pool.live.length > 0;
+      const failure = runs ? besideAnother(outcome.failure, stopFirst) : outcome.failure;
+      this.setFailure({ kind: 'startFailed', failure });
+    }
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start))
       this.hideStandIn();

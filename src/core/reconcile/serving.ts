@@ -3,6 +3,7 @@
  * instances. Invariants: the published tools change in one step (`onPublish`); a list with an error
  * changes nothing.
  */
+import { delay } from '../base/clock.js';
 import { perObject } from '../base/perObject.js';
 import { asText } from '../base/text.js';
 import type { ServerDefinition } from '../config/model.js';
@@ -23,6 +24,7 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
 import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
+import { Outputs } from './outputs.js';
 import { isForEveryone, placeOf, type ListCause } from './placing.js';
 import { listedAgain, Relisting } from './relisting.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
@@ -49,6 +51,9 @@ interface ListFault {
   readonly refused?: Offer | undefined;
 }
 
+/** Some servers list their tools only after a while, and report no change. */
+const askAgainMs = [2_000, 10_000, 60_000];
+
 export class Serving {
   readonly pool: InstancePool;
   /**
@@ -67,6 +72,7 @@ export class Serving {
    */
   spoken: Spoken;
   readonly pages: AppPages;
+  outputs: Outputs;
   private listedAt: number;
   private fault: ListFault | undefined;
   /** Why the list of an instance failed that is only for its conversation. */
@@ -109,6 +115,8 @@ export class Serving {
     this.offers.remember(instance, offer, this.offers.given(instance, 'start'));
     this.pages = new AppPages(this.pool, this.ending.signal, services.redactor, deps.onChange);
     this.pages.follow(this.curated.tools);
+    this.outputs = new Outputs(deps.onChange);
+    void this.askAgain(instance);
   }
 
   /**
@@ -255,6 +263,9 @@ export class Serving {
         this.instructions = event.instance.connection.instructions;
         // Its conversation keeps the common list, because the server may still answer calls.
         if (!event.listing.failure) this.apply(event.instance, event.listing, 'start');
+        // It may be another version of the server.
+        if (event.instance.use.kind !== 'leased') this.outputs = new Outputs(this.deps.onChange);
+        void this.askAgain(event.instance);
         this.reconnection.well();
         return this.setFailure(undefined);
       case 'startFailed':
@@ -345,6 +356,19 @@ export class Serving {
 
   private relist(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind !== 'draining') this.relistingOf(instance).request(kind);
+  }
+
+  /** Asks a server that listed no tools again, until it lists some. */
+  private async askAgain(instance: Instance): Promise<void> {
+    const { clock } = this.deps.services;
+    const { connection, startedAt } = instance;
+    const isWanted = (): boolean =>
+      this.isInUse(instance) && this.offers.ofInstance(instance)?.listing.tools.length === 0;
+    if (!connection.capabilities.tools) return;
+    for (const ms of askAgainMs) {
+      if (isWanted()) await delay(clock, startedAt + ms - clock.now(), this.ending.signal);
+      if (isWanted()) this.relist(instance, 'tools');
+    }
   }
 
   private newRelisting(instance: Instance): Relisting {

@@ -149,6 +149,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Pro
       ? [problemOf(serving ? 'approval-pending:changed' : 'approval-pending', at, {})]
       : []),
     ...(inFile?.pages.problems(at) ?? []),
+    ...(inFile?.outputs.problems(at) ?? []),
     ...(serving?.refreshFailure === undefined
       ? []
       : [problemOf('refresh-failed', at, { detail: serving.refreshFailure })]),

@@ -2,8 +2,9 @@
  * Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays
  * the same.
  */
-import { asList, isObject, type Fields } from '../base/isObject.js';
+import { asList, isObject, without, type Fields } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
+import { asText, clipped } from '../base/text.js';
 import { inPieces, inTurns, pieceLength, type LoopShare, type Sliced } from '../base/turns.js';
 
 export interface Binary {
@@ -118,10 +119,17 @@ const encodedLength = 3 * pieceLength;
 
 /** Returns the spelling that every reader takes. A text that is not base64 stays the same. */
 export function* canonical(text: string): Sliced<string> {
-  const odd = yield* inPieces(text, (piece) => /[\s_-]/.test(piece));
-  if (text.length % 4 === 0 && !odd.includes(true)) return text;
+  const read = yield* spelled(text);
+  return typeof read === 'string' ? text : read.base64;
+}
+
+/** Returns the spelling that every reader takes, or the reason why there are no bytes. */
+function* spelled(text: string): Sliced<{ readonly base64: string } | string> {
+  const end = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
+  const odd = yield* inPieces(text.slice(0, end), (piece) => /[^A-Za-z0-9+/]/.test(piece));
+  if (text.length % 4 === 0 && !odd.includes(true)) return { base64: text };
   const bytes = yield* decoded(text);
-  return typeof bytes === 'string' ? text : yield* encoded(bytes);
+  return typeof bytes === 'string' ? bytes : { base64: yield* encoded(bytes) };
 }
 
 function* encoded(bytes: Buffer): Sliced<string> {
@@ -155,15 +163,17 @@ function withoutSpace(text: string): string {
 }
 
 /**
- * Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same
- * object.
+ * Gives all bytes a form that clients can decode (V1c), because other bytes cost the whole result.
+ * Repairs `data:` URLs in their places (V1). A right result is the same object.
  */
-export function withoutDataUrls<Result extends object>(result: Result): Sliced<Result> {
+export function withReadableBytes<Result extends object>(result: Result): Sliced<Result> {
   return repaired(result) as Sliced<Result>;
 }
 
 /** The fields with parts: of a result, of a message and of an embedded resource. */
 const fieldsWithParts = ['content', 'contents', 'messages', 'resource'];
+
+type BytesKey = 'data' | 'blob';
 
 /** Returns the value itself if nothing changes. */
 function* repaired(value: unknown): Sliced<unknown> {
@@ -177,7 +187,7 @@ function* repaired(value: unknown): Sliced<unknown> {
   }
   if (!isObject(value)) return value;
   const isMedia = value['type'] === 'image' || value['type'] === 'audio';
-  let whole = yield* plain(value, isMedia ? 'data' : 'blob');
+  let whole = yield* readable(value, isMedia ? 'data' : 'blob');
   for (const field of fieldsWithParts) {
     const inner = value[field];
     if (typeof inner !== 'object') continue;
@@ -187,7 +197,34 @@ function* repaired(value: unknown): Sliced<unknown> {
   return whole;
 }
 
-function* plain(value: Fields, key: 'data' | 'blob'): Sliced<Fields> {
+/** Returns a part with the type of its bytes, or a text in its place that says what is wrong. */
+function* readable(given: Fields, key: BytesKey): Sliced<Fields> {
+  const part = yield* plain(given, key);
+  const { [key]: written, mimeType } = part;
+  if (typeof written !== 'string') return part;
+  const declared = typeof mimeType === 'string' ? bareType(mimeType) : '';
+  const isImage = part['type'] === 'image' || (key === 'blob' && declared.startsWith('image/'));
+  const type = isImage ? typeOfImage(declared, written) : mimeType;
+  const read = yield* spelled(written);
+  const isEmpty = written.trim() === '' && (isImage || key === 'data');
+  if (isEmpty) return unreadable(part, key, 'it has no data');
+  if (typeof read === 'string') return unreadable(part, key, read);
+  if (isImage && type === undefined)
+    return unreadable(part, key, 'its bytes are no image of a known type');
+  const isRight = read.base64 === written && type === mimeType;
+  return isRight ? part : { ...part, [key]: read.base64, mimeType: type };
+}
+
+function unreadable(part: Fields, key: BytesKey, why: string): Fields {
+  const { mimeType, uri, type } = part;
+  const media = type === 'image' ? 'Image' : 'Audio';
+  const name = key === 'blob' ? `Resource ${asText(uri)}` : media;
+  const text = `[${name}: ${shown(asText(mimeType ?? '')) || 'unknown type'}. It cannot be read: ${why}]`;
+  const rest = without(part, key, 'mimeType');
+  return key === 'blob' ? { ...rest, text } : { ...rest, type: 'text', text };
+}
+
+function* plain(value: Fields, key: BytesKey): Sliced<Fields> {
   const written = value[key];
   if (typeof written !== 'string' || !/^data:/i.test(written)) return value;
   const { base64, type } = splitDataUrl(written);
@@ -280,13 +317,23 @@ export function modelImageType(declared: string | undefined, base64: string): st
   const type = declared === undefined ? undefined : bareType(declared);
   if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/'))
     return undefined;
+  return signedType(base64) ?? imageTypes.find((each) => each === official(type));
+}
+
+/** Undefined if a model would refuse the image, because its bytes are no image of a known type. */
+function typeOfImage(declared: string, base64: string): string | undefined {
+  const isOfModels = imageTypes.includes(official(declared) ?? '');
+  return signedType(base64) ?? (isOfModels || declared === '' ? undefined : declared);
+}
+
+function signedType(base64: string): string | undefined {
   const start = Buffer.from(base64.slice(0, 64).replace(/\s+/g, ''), 'base64').toString('latin1');
-  const signed = signatures.find(([, pattern]) => pattern.test(start))?.[0];
-  // The second spelling is common, and not official.
-  return (
-    signed ??
-    imageTypes.find((each) => each === type || (each === 'image/jpeg' && type === 'image/jpg'))
-  );
+  return signatures.find(([, pattern]) => pattern.test(start))?.[0];
+}
+
+/** The other spelling is common. */
+function official(type: string | undefined): string | undefined {
+  return type === 'image/jpg' ? 'image/jpeg' : type;
 }
 
 export function extensionOf(type: string | undefined): string {
@@ -307,4 +354,10 @@ const longestType = 1_000;
 export function bareType(type: string): string {
   // Longer names belong to no type that we know.
   return (type.slice(0, longestType).split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+/** Returns a type for people, because a server may write any text there. */
+export function shown(type: string): string {
+  // The rest is never shown, and replacing blanks in a long text takes long.
+  return clipped(type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim(), 101);
 }

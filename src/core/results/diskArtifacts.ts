@@ -15,6 +15,7 @@ import {
   type SaveOutcome,
 } from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { fileError } from '../base/systemError.js';
 import { messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
 
@@ -90,8 +91,7 @@ export class DiskArtifacts implements ArtifactStore {
     } catch (error) {
       // The quota of a later window removes what cannot be removed now.
       await rm(unfinished, { force: true }).catch(() => undefined);
-      // Node's "ENOSPC: no space left on device, write" becomes "no space left on device (ENOSPC)".
-      const why = messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
+      const why = fileError(error)?.replace(/^.*: /s, '') ?? messageOf(error);
       this.deps.log.write(
         'warn',
         `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`,

@@ -9,6 +9,7 @@ import {
   canonical,
   binaryOf,
   decodedSize,
+  shown,
   type Binary,
   type BinaryOutcome,
   type SavedParts,
@@ -192,13 +193,6 @@ function lineOf(
   return `[${what}, ${size}${why}. ${outcome.kind === 'saved' ? `Saved as ${outcome.path}` : `Not saved: ${outcome.why}`}]`;
 }
 
-/** A server may write any text there. */
-function shown(type: string): string {
-  // The rest is never shown, and replacing blanks in a long text takes long.
-  const line = type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim();
-  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
-}
-
 function* resource(part: Fields, saved: SavedParts): Sliced<ContentBlock[]> {
   const saidOfBytes = yield* bytes(part, saved);
   if (saidOfBytes) return saidOfBytes;
@@ -236,7 +230,7 @@ function unknownPart(part: unknown): TextPart {
   const json = JSON.stringify(part) ?? 'null';
   const quote =
     json.length > longestQuote
-      ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)`
+      ? `${json.slice(0, longestQuote).toWellFormed()}… (${json.length} characters in all)`
       : json;
   return text(`[Content of an unknown type] ${quote}`, asFields(part));
 }

@@ -30,6 +30,8 @@ export interface ToolListing {
   readonly malformed: readonly Malformed[];
   /** True if the server's capabilities have no tools, so it was not asked for them. */
   readonly declaresNone?: boolean;
+  /** Why some of the tools did not come, after others came: sentences. */
+  readonly incomplete?: string;
   /**
    * Why the tools are missing, if the server listed only prompts or resources. The message
    * completes its name.
@@ -61,6 +63,8 @@ export interface PublishedTool {
   readonly tool: OfferedTool;
   readonly override?: AppliedOverride;
   readonly editorRefuses?: EditorRefusal;
+  /** The companies whose API refuses a request with the tool (N7d). */
+  readonly refusedBy?: readonly string[];
 }
 
 type EditorRefusal =

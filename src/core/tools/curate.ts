@@ -3,7 +3,7 @@ import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { perObject } from '../base/perObject.js';
 import { problemOf } from '../base/problemOf.js';
-import { clipped } from '../base/text.js';
+import { clipped, shortList } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { ServerDefinition, ToolOverride } from '../config/model.js';
 import {
@@ -28,6 +28,7 @@ import {
   type PromptAndResourceRules,
 } from './promptsAndResources.js';
 import * as problems from './problems.js';
+import { apisRefusing, modelForm, type Place } from './modelForm.js';
 import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
@@ -68,7 +69,8 @@ export function* curateInSlices(
     const unfiltered = { ...rules, tools: noLists };
     const rest = yield* curateInSlices(unfiltered, { ...listed, tools: [] }, report);
     const tooLong = problemOf('list-too-long', at, { of: 'tools' });
-    return { ...rest, problems: [tooLong, ...rest.problems] };
+    const others = rest.problems.filter(({ code }) => code !== 'list-empty');
+    return { ...rest, problems: [tooLong, ...others] };
   }
   const { verdicts, idle } = yield* sift(filter, names, listed.tools);
   const curated = new CuratedTools(rules, verdicts);
@@ -106,9 +108,18 @@ function listingProblems(at: problems.At, listed: ToolListing): Problem[] {
     const said = `${message} Its prompts and resources are published.`;
     found.unshift(problemOf('list-failed', at, { said, fix }));
   }
-  if (listed.declaresNone === true && !listed.prompts && !listed.resources)
+  const { incomplete, prompts, resources } = listed;
+  if (incomplete !== undefined)
+    found.unshift(problemOf('list-incomplete:pages', at, { detail: incomplete }));
+  if (listed.declaresNone === true && !prompts && !resources)
     found.unshift(problemOf('list-incomplete:nothing', at, {}));
+  else if (found.length === 0 && isEmpty(listed)) found.push(problemOf('list-empty', at, {}));
   return found;
+}
+
+function isEmpty({ tools, prompts, resources }: ToolListing): boolean {
+  const lists = [tools, prompts?.prompts, resources?.resources, resources?.templates];
+  return lists.every((list) => !list || list.length === 0);
 }
 
 function unknownOverrides(
@@ -174,22 +185,23 @@ class CuratedTools {
       this.keptOut.whitelist.push(name);
       return this.leaveOut(tool, { kind: 'whitelist' });
     }
-    if (!isValidName(name)) {
+    const { transform } = this.rules;
+    const published = isForApp ? name : transformName(name, transform);
+    if (isValidName(published)) return this.publish(tool, published, isForApp);
+    // Without a step against it, the name of the server is the cause.
+    const isOfServer = !isValidName(name) && !transform.some(({ kind }) => kind === 'replace');
+    if (isForApp || isOfServer) {
       const problem = problems.toolNameInvalid(at, name);
       return this.leaveOut(tool, { kind: 'originalNameInvalid' }, problem);
     }
-    const published = isForApp ? name : transformName(name, this.rules.transform);
-    if (!isValidName(published)) {
-      const problem = problems.publishedNameInvalid(at, name, published);
-      return this.leaveOut(tool, { kind: 'publishedNameInvalid', published }, problem);
-    }
-    this.publish(tool, published, isForApp);
+    const problem = problems.publishedNameInvalid(at, name, published);
+    this.leaveOut(tool, { kind: 'publishedNameInvalid', published }, problem);
   }
 
   private publish(tool: OfferedTool, published: string, isForApp: boolean): void {
     const { at, found } = this;
     const { name } = tool;
-    const { unusable: detail, refused, outputLeftOut, readable } = lookedAt(tool);
+    const { unusable: detail, refused, outputLeftOut, drafts, readable } = lookedAt(tool);
     if (detail !== undefined) {
       const problem = problemOf('schema-unusable', at, { tool: name, detail });
       return this.leaveOut(tool, { kind: 'schema', detail }, problem);
@@ -204,14 +216,37 @@ class CuratedTools {
       found.push(problemOf('editor-schema-refused', at, { tool: name, detail: refused }));
     if (outputLeftOut !== undefined)
       found.push(problemOf('output-schema-left-out', at, { name, detail: outputLeftOut }));
+    const usable = changed?.tool ?? readable;
+    const shown = isForApp ? { tool: usable } : this.forModels(usable, drafts);
     if (!isForApp) this.originalOf.set(published, name);
     (isForApp ? this.appTools : this.tools).push({
       original: name,
       published,
-      tool: changed?.tool ?? readable,
+      ...shown,
       ...(changed && { override: changed.applied }),
       ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
     });
+  }
+
+  /** No model gets a tool that is only for apps. */
+  private forModels(
+    usable: OfferedTool,
+    drafts: readonly Place[],
+  ): Pick<PublishedTool, 'tool' | 'refusedBy'> {
+    const { tool, places: others } = modelForm(usable);
+    const places = [...drafts, ...others];
+    const report = (code: `schema-refused-by-models${'' | ':mended'}`, isMended: boolean) => {
+      const found = places.filter((place) => place.isMended === isMended);
+      const apis = apisRefusing(found);
+      const texts = found.map(({ text }, index) => (index < 3 ? text() : ''));
+      const detail = shortList(texts, 3);
+      const given = { tool: tool.name, apis: apis.join(' and '), detail };
+      if (found.length > 0) this.found.push(problemOf(code, this.at, given));
+      return apis;
+    };
+    report('schema-refused-by-models:mended', true);
+    const refusedBy = report('schema-refused-by-models', false);
+    return refusedBy.length > 0 ? { tool, refusedBy } : { tool };
   }
 
   private isTaken(published: string, tool: string): boolean {

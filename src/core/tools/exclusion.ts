@@ -36,7 +36,7 @@ const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, s
   blacklist: 'To publish it, name it in the whitelist, or change the pattern.',
   whitelist: 'To publish it, add it to the whitelist.',
   originalNameInvalid:
-    'Ask the author of the server to name it with letters, digits, - and _, at most 64 of them.',
+    'Give it a name of at most 64 letters, digits, - and _ by a step of `transform`, such as `replace`.',
   publishedNameInvalid: 'Shorten or correct the transforms.',
   schema: 'Ask the author of the server to correct the schema.',
   override: 'Remove the override of this argument, or keep the tool out.',

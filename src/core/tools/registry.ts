@@ -44,7 +44,7 @@ function servedOf(
     tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
   if (known?.every(isKnown)) return known;
   const made = tools.map(
-    ({ original, published, tool, override, editorRefuses }, index): ServedTool => {
+    ({ original, published, tool, override, editorRefuses, refusedBy }, index): ServedTool => {
       const editorName = names[index] ?? published;
       // Written out, because a copy by `...` takes ten times as long.
       const id = editorId(shortName, editorName);
@@ -55,11 +55,12 @@ function servedOf(
         editorName,
         editorId: id,
       };
-      if (!override && !editorRefuses) return own;
+      if (!override && !editorRefuses && !refusedBy) return own;
       return {
         ...own,
         ...(override && { override }),
         ...(editorRefuses && { editorRefuses }),
+        ...(refusedBy && { refusedBy }),
       };
     },
   );

@@ -3,14 +3,23 @@
  * Copilot rejects the whole request with an `array` of undescribed content. The SDK's client
  * compiles every output schema with Ajv (N7c).
  */
-import { isObject, isTexts, mapped, type Fields } from '../base/isObject.js';
+import {
+  asFields,
+  asList,
+  isObject,
+  isTexts,
+  mapped,
+  without,
+  type Fields,
+} from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { schemaKeywords, schemaLists } from '../protocol/shapes.js';
 import type { OfferedTool } from './catalogue.js';
-import { targetOf } from './schemaJudge.js';
+import { isUnionOfObjects, type Place } from './modelForm.js';
+import { targetOf, type Schema } from './schemaJudge.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
@@ -30,26 +39,30 @@ const deepest = 64;
  * again.
  */
 export const lookedAt = perObject((tool: OfferedTool) => {
-  const { inputSchema, outputSchema } = tool;
+  const { outputSchema } = tool;
+  const { schema, drafts } = withCurrentKeywords(tool.inputSchema);
+  const inputSchema = isUnionOfObjects(schema) ? { type: 'object', ...schema } : schema;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
-  if (unusable !== undefined) return { unusable, readable: tool };
+  if (unusable !== undefined) return { unusable, drafts, readable: tool };
   const isWrong = typeof mirroredParams(inputSchema) === 'string';
   const mirrored = isWrong ? (withoutMirroring(inputSchema) as typeof inputSchema) : inputSchema;
-  const input = withoutBooleanProperties(mirrored);
+  const input = withoutBooleanProperties(mirrored) as typeof tool.inputSchema;
   // The editor gets no output schemas.
   const refused = refusedPart(inputSchema, 'inputSchema', 0);
-  const given = input === inputSchema ? tool : { ...tool, inputSchema: input };
-  if (outputSchema === undefined) return { refused, readable: given };
+  const given = input === tool.inputSchema ? tool : { ...tool, inputSchema: input };
+  if (outputSchema === undefined) return { refused, drafts, readable: given };
   const output = { ...outputSchema };
   if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
   if (outputLeftOut !== undefined)
     return {
       refused,
+      drafts,
       outputLeftOut,
       readable: withoutOutput(given),
     };
-  return { refused, readable: { ...given, outputSchema: withoutBooleanProperties(output) } };
+  const outputForAll = withoutBooleanProperties(output);
+  return { refused, drafts, readable: { ...given, outputSchema: outputForAll } };
 });
 
 function withoutOutput({ outputSchema: _, ...rest }: OfferedTool): OfferedTool {
@@ -209,6 +222,76 @@ const valueTests = new Map(
     keywords.map((key) => [key, { isRight, wanted }] as const),
   ),
 );
+
+/** Other pointers than those from the root may lead somewhere. */
+const otherAddresses = /"(?:\$?id|\$anchor|\$dynamicAnchor)":"/;
+
+/** The API of a model takes any value of these. */
+const unjudged =
+  /^(?:\$?id|\$async|nullable|pattern|patternProperties|enum|additionalItems|format[A-Z].*)$/;
+const testsOfModels = new Map([...valueTests].filter(([key]) => !unjudged.test(key)));
+
+/** Rewrites older drafts of JSON Schema with the same meaning, and references to nowhere (N7d). */
+function withCurrentKeywords(root: Schema): { schema: Schema; drafts: readonly Place[] } {
+  const drafts: Place[] = [];
+  const changes = new Map<object, Schema>();
+  let mayLead: boolean | undefined;
+  const look = (part: unknown, where: string, depth: number): void => {
+    if (!isObject(part) || depth > deepest) return;
+    let current = currentPart(part);
+    const note = (fault: Place['fault'], key: string): void => {
+      const text = () => `${where}.${key} is ${describe(part[key])}`;
+      drafts.push({ fault, text, isMended: current[key] !== part[key] });
+    };
+    const { $ref, type, items } = part;
+    if ($ref !== undefined && targetOf($ref, root) === undefined) {
+      mayLead ??= otherAddresses.test(JSON.stringify(root));
+      if (!mayLead) {
+        // Only the editor refuses an `array` without a description of its content (N7b).
+        current = { ...(type === 'array' && { items: {} }), ...without(current, '$ref') };
+        note('reference', '$ref');
+      }
+    }
+    for (const key of Object.keys(part))
+      if (testsOfModels.get(key)?.isRight(part[key]) === false) note('keyword', key);
+    if (Array.isArray(items)) note('keyword', 'items');
+    if (current !== part) changes.set(part, current);
+    for (const [at, below] of partsBelow(part)) look(below, `${where}.${at}`, depth + 1);
+  };
+  look(root, 'inputSchema', 0);
+  const changed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(changed);
+    return isObject(value) ? mapped(changes.get(value) ?? value, changed) : value;
+  };
+  return { schema: changes.size > 0 ? (changed(root) as Schema) : root, drafts };
+}
+
+const bounds = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const;
+
+function currentPart(part: Schema): Schema {
+  let current = part;
+  for (const [bound, exclusive] of bounds) {
+    const { [bound]: limit, [exclusive]: isExclusive } = part;
+    if (typeof isExclusive !== 'boolean') continue;
+    current = without(current, exclusive);
+    if (isExclusive && typeof limit === 'number')
+      current = { ...without(current, bound), [exclusive]: limit };
+  }
+  const { items, additionalItems = {}, required, properties } = part;
+  if (Array.isArray(items)) {
+    const rest = without(current, 'items', 'additionalItems');
+    current = { ...rest, prefixItems: items, items: additionalItems };
+  }
+  const named = Object.entries(asFields(properties));
+  const names = named.flatMap(([name, one]) => (asFields(one)['required'] === true ? [name] : []));
+  if (typeof required !== 'boolean' && names.length === 0) return current;
+  const all = new Set([...asList(required), ...names]);
+  const rest = without(current, 'required');
+  return all.size > 0 ? { ...rest, required: [...all] } : rest;
+}
 
 function notToBeCompiled(schema: unknown): string | undefined {
   // Ajv looks for these in unknown keywords too.

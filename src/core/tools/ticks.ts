@@ -3,7 +3,6 @@
  * let in, future tools.
  */
 import type { NameFilter } from '../config/model.js';
-import { isValidName } from './names.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';
 
 /**
@@ -43,13 +42,13 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
     return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
   // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern
-  // are written instead.
+  // are written instead, unless their names would be patterns.
   const isRemoved = anyOf(removed);
   const isKept = anyOf(kept);
   const isLost = (one: string) =>
     isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
   const others = [...new Set(names)].filter(
-    (one) => one !== name && isValidName(one) && isLost(one),
+    (one) => one !== name && !one.includes('*') && isLost(one),
   );
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };

@@ -27,6 +27,14 @@ export function agentEndpointProblem(state: State, asked?: number): WindowProble
       fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port, and change the address in your clients.',
     };
   }
+  if (state?.kind === 'listening' && state.unnoted !== undefined) {
+    return {
+      code: 'endpoint-failed',
+      severity: 'warning',
+      message: `Agents that start \`connect\` do not find this window, so they get servers of their own: ${state.unnoted}.`,
+      fix: 'Make that place one that you can write, and reload the window.',
+    };
+  }
   if (state?.kind !== 'failed') return undefined;
   return {
     code: 'endpoint-failed',

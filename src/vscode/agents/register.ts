@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { dirname, join } from 'node:path';
 import { homedir } from '../../core/base/home.js';
 import type { Log } from '../../core/base/log.js';
-import { asText } from '../../core/base/text.js';
+import { messageOf } from '../../core/base/text.js';
 import { startOfFile } from '../../core/config/model.js';
 import type { EndpointPort } from '../engine/settingScopes.js';
 import { endpointPort, onDidChangeSettings } from '../engine/settings.js';
@@ -82,6 +82,6 @@ async function keepLauncher(extensionPath: string, log: Log): Promise<void> {
     const { writeLauncher } = await import('../../core/files/launcherFile.js');
     await writeLauncher(homedir(), join(extensionPath, 'dist', 'cli.js'));
   } catch (error) {
-    log.write('error', `The launcher for other agents could not be written: ${asText(error)}`);
+    log.write('error', `The launcher for other agents could not be written: ${messageOf(error)}`);
   }
 }

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { choose, commands, tell, window } from '../views/inertEditor.js';
 import type { ApprovedServer } from '../../core/approval/ledger.js';
-import { asText } from '../../core/base/text.js';
+import { messageOf } from '../../core/base/text.js';
 import {
   commandLine,
   dialogDetail,
@@ -113,7 +113,7 @@ export function askForApprovals(slot: EngineSlot): vscode.Disposable {
   async function approve(pending: readonly PendingLaunch[]): Promise<void> {
     const outcome = await slot.engine?.approvals.approve(pending);
     if (outcome?.kind !== 'notStored') return;
-    const text = inert`The approval holds in this window only, because it could not be stored: ${asText(outcome.error)}`;
+    const text = inert`The approval holds in this window only, because it could not be stored: ${messageOf(outcome.error)}`;
     void window.showErrorMessage(text);
   }
 

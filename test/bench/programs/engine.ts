@@ -23,6 +23,7 @@ import { policies } from '../../../src/core/protocol/clientPolicy.js';
 /** Same as `systemClock`, which the build does not export. */
 const clock: Clock = {
   now: () => Date.now(),
+  awake: () => performance.now(),
   after: (ms, run) => {
     const timer = setTimeout(run, ms);
     timer.unref();

@@ -117,6 +117,58 @@ describe('mcp-toolsets connect', () => {
     return await within(names(), `tools ${wanted.join()}`);
   }
 
+  const line = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message });
+  const opening = [
+    line({
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-03-26',
+        capabilities: {},
+        clientInfo: { name: 'script', version: '1' },
+      },
+    }),
+    line({ method: 'notifications/initialized' }),
+  ];
+  const asked = [
+    line({ id: 2, method: 'tools/list' }),
+    line({ id: 3, method: 'tools/call', params: { name: 'alpha_count', arguments: {} } }),
+    line({ id: 4, method: 'tools/call', params: { name: 'alpha_count', arguments: {} } }),
+  ];
+  const inputs: readonly (readonly [string, string])[] = [
+    ['lines in one go', `${[...opening, ...asked].join('\n')}\n`],
+    ['lines without a line break at the end', [...opening, ...asked].join('\n')],
+    ['lines without `initialized`', `${[opening[0], ...asked].join('\n')}\n`],
+    ['a batch behind `initialize`', `${opening[0]}\n[${[opening[1], ...asked].join()}]\n`],
+  ];
+  for (const [what, input] of inputs)
+    for (const args of [[], ['alpha'], ['--deny', 'x']])
+      it(`\`connect ${args.join(' ')}\` answers ${what}, although the input ends at once (G6i)`, async () => {
+        const client = cli.begin('connect', ...args);
+        client.stdin?.end(input);
+        const { code, stdout } = await cli.finishBeside(client);
+        assert.equal(code, 0);
+        const answers = linesOf(stdout)
+          .map((each) => JSON.parse(each) as { id?: number; error?: unknown; result?: unknown })
+          .filter(({ id }) => id !== undefined);
+        assert.deepEqual(answers.map(({ id }) => id).sort(), [1, 2, 3, 4], stdout);
+        assert.equal(answers[0]?.id, 1);
+        assert.deepEqual(
+          answers.flatMap(({ error }) => error ?? []),
+          [],
+        );
+        const texts = answers.filter(({ id = 0 }) => id > 2).map(({ result }) => textOf(result));
+        assert.deepEqual(texts.sort(), ['1', '2'], 'both are in one session');
+        assert.match(stdout, /"alpha_count"/);
+      });
+
+  it('A request before `initialize` learns in words of MCP what is missing (G6i)', async () => {
+    const client = cli.begin('connect');
+    client.stdin?.end(`${asked[0]}\n`);
+    const { stdout } = await cli.finishBeside(client);
+    assert.match(stdout, /"id":2,"error":.*The first message of a client must be `initialize`/);
+  });
+
   it('Each `connect` client is a conversation of `serve`, and the conversation ends with the client', async () => {
     await serve();
     const [one, two] = [await connect(['alpha']), await connect(['alpha'])];

@@ -55,11 +55,11 @@ const scored = [
   'input-required-result-validate-input',
 ];
 
-const notScored = [
-  'json-schema-2020-12',
-  'http-header-validation',
-  'http-custom-header-server-validation',
-];
+/**
+ * Without `json-schema-2020-12`: it wants `allOf` at the top of an input schema, and APIs of models
+ * refuse all tools of a list with one of these (N7d).
+ */
+const notScored = ['http-header-validation', 'http-custom-header-server-validation'];
 
 describe('conformance of the gateway to 2026-07-28 (G2b, X8)', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** Rule X2: rare behaviour of real HTTP servers and proxies. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { proxyAgents } from '../../../src/cli/proxies.js';
 import type { HttpAccess } from '../../../src/core/connections/http/endpoint.js';
@@ -285,6 +285,25 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
         assert.ok(!JSON.stringify([refused, rig.lines]).includes('wrong-secret'));
       });
     }
+
+    it('a proxy whose address begins with https:// and that speaks no TLS is named (X3d)', async () => {
+      const plain = await proxyTo(undefined);
+      const closing = createTcpServer((socket) => socket.once('data', () => socket.destroy()));
+      await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+      const closingUrl = `https://127.0.0.1:${(closing.address() as AddressInfo).port}`;
+      for (const address of [far, 'https://tools.test/mcp']) {
+        through(plain.url.replace('http:', 'https:'));
+        const { code, message, fix } = await rig.failure(http(address));
+        assert.equal(code, 'http-tls', message);
+        assert.match(message, /the proxy https:\S+ does not speak TLS/);
+        assert.match(fix, /^Write http:\/\/ in its address in HTTP_PROXY/);
+        // The error of a socket that closes during the handshake must not end the process.
+        through(closingUrl);
+        const closed = await rig.failure(http(address));
+        assert.match(closed.message, /the proxy https:\S+ cannot be reached/);
+      }
+      closing.close();
+    });
 
     it('the failure names an unreachable proxy without its credentials', async () => {
       const proxy = await startProxy();

@@ -106,6 +106,7 @@ export class Rig {
       env: this.env,
       clock: {
         now: () => patientClock.now(),
+        awake: () => patientClock.awake(),
         after: (ms, run) => {
           if (ms !== untilSaid) return patientClock.after(ms, run);
           this.limits.push(run);

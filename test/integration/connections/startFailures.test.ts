@@ -328,7 +328,6 @@ describe('start failures of stdio servers (X3)', function () {
     await Promise.all([
       rig.failure(fixture('exits')),
       rig.failure(fixture('never-initialises'), { timeoutMs: 300 }),
-      rig.failure(fixture('pages', '--repeat')),
       rig.failure(inShell('never-initialises'), { timeoutMs: 300 }),
     ]);
     assert.deepEqual(

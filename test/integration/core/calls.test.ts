@@ -214,6 +214,24 @@ describe('core: calls and instances', () => {
       assert.equal(stage.instances('a').length, 1);
     });
 
+    it('A call without an answer says that its answer came beside other text (X1a)', async () => {
+      const prefix = `const { stdout } = process, write = stdout.write.bind(stdout); stdout.write = (text, ...rest) => write(String(text).includes('"content"') ? 'log: ' + text : text, ...rest);`;
+      await stage.edit({
+        a: {
+          transport: 'stdio',
+          command: process.execPath,
+          args: ['--import', `data:text/javascript,${encodeURIComponent(prefix)}`].concat(
+            fixturePath('raw'),
+            '--tools',
+            'echo',
+          ),
+          timeouts: { call: '1s' },
+        },
+      });
+      const said = await stage.failure('a', 'echo', { text: 'x' });
+      assert.match(said, /timeouts\.call[^]*It wrote an answer beside other text on the same line/);
+    });
+
     it('Logs of the server, from stderr and from messages, reach its log', async () => {
       await stage.edit({ a: fixture('noisy-stdout') });
       await stage.text('a', 'stderr', { text: 'a line on stderr' });

@@ -132,6 +132,30 @@ describe('core: filters and names', () => {
     }
   });
 
+  it('A step that replaces publishes tools with dots, and a call reaches the server under its own name (N4)', async () => {
+    const dotted = fixture('odd-tools', ['--kind', 'names']);
+    await stage.edit({
+      a: { ...dotted, transform: [{ replace: { '.': '_', '/': '-', ' ': '_' } }] },
+    });
+    const mended = { with_dots: 'with.dots', with_spaces: 'with spaces', 'a-b': 'a/b' };
+    assert.deepEqual(
+      stage
+        .published()
+        .filter((name) => name.slice(2) in mended)
+        .sort(),
+      Object.keys(mended)
+        .map((name) => `a/${name}`)
+        .sort(),
+    );
+    for (const [published, original] of Object.entries(mended))
+      assert.equal(await stage.text('a', published), original);
+    await stage.edit({ a: { ...dotted, transform: [{ prefix: 'p_' }] } });
+    assert.deepEqual(
+      stage.problems().filter((text) => text.startsWith('tool-name-invalid')).length,
+      5,
+    );
+  });
+
   it('An invalid published name is dropped, never cut', async () => {
     await stage.edit({ a: rawWith(['echo', 'add'], { transform: [{ prefix: 'p'.repeat(61) }] }) });
     assert.deepEqual(stage.problems().sort(), [

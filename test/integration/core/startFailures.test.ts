@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
 import { fixturePath } from '../../support/core/bundles.js';
 import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
@@ -346,6 +347,35 @@ describe('core: odd servers that work', () => {
     );
   });
 
+  it('A port that another instance of the server has is explained by that instance (X3d)', async () => {
+    const stage = await startStage();
+    const port = await freePort();
+    const open = path.join(stage.folder, 'port.mjs');
+    writeFileSync(
+      open,
+      `import net from 'node:net';
+await new Promise((resolve) => net.createServer().unref().on('error', (error) => {
+  console.error(String(error));
+  process.exit(1);
+}).listen(${port}, '127.0.0.1', resolve));`,
+    );
+    const own = (env: Entry): Entry => ({
+      ...command(process.execPath, '--import', pathToFileURL(open).href),
+      ...env,
+    });
+    const entry = own({});
+    (entry['args'] as string[]).push(fixturePath('raw'), '--tools', 'echo');
+    await stage.edit({ a: entry });
+    assert.equal(await stage.text('a', 'echo', { text: 'x' }, { conversation: 'd1' }), 'x');
+    const said = await stage.failure('a', 'echo', { text: 'x' }, { conversation: 'd2' });
+    assert.match(said, /EADDRINUSE[^]*Another instance of this server runs/);
+    assert.match(said, /`truely-stateless: true`/);
+    await stage.edit({ a: { ...entry, env: { NEW: 'yes' }, 'truely-stateless': true } });
+    const { message, fix } = stage.problem('server-exited');
+    assert.match(message, /Another instance of this server runs/);
+    assert.match(fix ?? '', /^Stop this server, then start it/);
+  });
+
   it('Servers with an old protocol, early requests, noise, no tools or slowness serve', async () => {
     const stage = await startStage();
     const prefixed = (prefix: string): Entry => ({ transform: [{ prefix }] });
@@ -364,7 +394,7 @@ describe('core: odd servers that work', () => {
         ...prefixed('floods_'),
       },
     });
-    assert.deepEqual(stage.problems(), []);
+    assert.deepEqual(stage.problems(), ['list-empty "empty"']);
     const ids = ['old', 'chatty', 'noisy', 'slow', 'floods'];
     assert.deepEqual(
       stage.published(),

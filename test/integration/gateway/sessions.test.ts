@@ -289,7 +289,7 @@ describe('gateway: sessions of other agents', () => {
       ['no JSON', '{"jsonrpc":"2.0",', -32700, null, /not JSON/],
       [
         'params that are a list',
-        '{"jsonrpc":"2.0","id":4,"method":"tools/list","params":[]}',
+        '{"jsonrpc":"2.0","id":4,"method":"tools/list","params":[1]}',
         -32600,
         4,
         /`params`/,

@@ -19,6 +19,10 @@ export class LeapingClock implements Clock {
     return patientClock.now() + this.ahead;
   }
 
+  awake(): number {
+    return this.now();
+  }
+
   after(ms: number, run: () => void): Disposable {
     const timer: Timer = { at: this.now() + ms, run, set: { dispose: () => {} } };
     this.timers.add(timer);

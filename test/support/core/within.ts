@@ -22,6 +22,7 @@ const laterMs = 10_000;
 /** The clock of the product under test. On slow systems its limits are longer too. */
 export const patientClock: Clock = {
   now: () => systemClock.now(),
+  awake: () => systemClock.awake(),
   after: (ms, run) => systemClock.after(ms * patience, run),
 };
 

@@ -11,11 +11,21 @@ interface Timer {
 
 export class FakeClock implements Clock {
   private time = 1_000_000;
+  private slept = 0;
   private readonly timers = new Set<Timer>();
   private readonly scheduled = new Emitter<number>();
 
   now(): number {
+    return this.time + this.slept;
+  }
+
+  awake(): number {
     return this.time;
+  }
+
+  /** The computer sleeps: the time of day goes on, and no timer does. */
+  sleep(ms: number): void {
+    this.slept += ms;
   }
 
   after(ms: number, run: () => void): { dispose(): void } {

@@ -39,6 +39,7 @@ describe('hover (E2)', () => {
     ['a prefix', `${head}    transform:\n      - prefix: 'm¦y_'\n`, /\| before \| after \|\n\|---\|---\|\n\| `stock_open` \| `my_stock_open` \|\n\| `browser_click` \|[^\n]*\n\| `browser_type` \|[^\n]*$/],
     ['a prefix that is replaced, with names that have it first', `${head}    transform: [{ suffix: _v2 }, { prefix: { remo¦ve: browser_, add: b_ } }]\n`, /`browser_click_v2` \| `b_click_v2` \|\n\| `browser_type_v2` \| `b_type_v2` \|\n\| `stock_open_v2` \| `b_stock_open_v2` \|/],
     ['a suffix that makes names invalid', `${head}    transform: [{ su¦ffix: ' x' }]\n`, /not a valid name/],
+    ['a step that replaces, with names that have it first', `${head}    transform: [{ re¦place: { browser: b, _t: '.t' } }]\n`, /\n\| `browser_click` \| `b_click` \|\n\| `browser_type` \| `b\.type` \*\(not a valid name\)\* \|\n\| `stock_open` \| `stock_open` \|$/],
     ['a variable that is set', `${head}    env: { T: { env: S¦ET } }\n`, /^\[SET\] `SET` is set/],
     ['a variable that is not', `${head}    env: { T: { env: UN¦SET } }\n`, /`UNSET` is \*\*not set\*\*.*does not start/],
     [

@@ -252,11 +252,63 @@ describe('quick fixes (E1)', () => {
     };
     const [problem] = curate(definitionOf(head), offer, 'off').problems;
     assert.equal(problem?.code, 'tool-name-invalid');
-    const [fix] = new QuickFixes(head, around).for(problem);
-    assert.equal(fix?.title, "Blacklist 'odd tool'");
+    const fix = new QuickFixes(head, around)
+      .for(problem)
+      .find(({ title }) => title === "Blacklist 'odd tool'");
+    assert.ok(fix);
     const mended = edit(head, fix);
     assert.deepEqual(curate(definitionOf(mended), offer, 'off').problems, []);
     assert.equal(mended, `${head}    tools:\n      blacklist:\n        - 'odd tool'\n`);
+  });
+
+  const named = (...names: string[]) => ({
+    tools: names.map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    malformed: [],
+  });
+  const lists = [
+    '',
+    "    transform: [{ prefix: 'p_' }]\n",
+    "    tools: { transform: [{ suffix: '_s' }] }\n",
+  ];
+  for (const list of lists)
+    for (const [tool, step] of [
+      ['issues.list', "replace: { '.': '_' }"],
+      ["it's/a.b", "replace: { '''': '_', '/': '_', '.': '_' }"],
+      ['a b\u{1F600}', "replace: { ' ': '_', '\u{1F600}': '_' }"],
+    ] as const)
+      it(`the name ${tool} has the fix of a step that publishes it${list && `, beside ${list.trim()}`} (N4)`, () => {
+        const text = head + list;
+        const [problem] = curate(definitionOf(text), named(tool), 'off').problems;
+        assert.equal(problem?.code, 'tool-name-invalid');
+        const [fix] = new QuickFixes(text, around).for(problem);
+        assert.deepEqual([fix?.title, fix?.preferred], [`Add '${step}'`, true]);
+        const mended = curate(definitionOf(edit(text, fix as QuickFix)), named(tool), 'off');
+        assert.ok(mended.kind === 'curated');
+        assert.deepEqual(mended.problems, []);
+        assert.deepEqual(
+          mended.tools.map(({ original }) => original),
+          [tool],
+        );
+      });
+
+  it('the step of the fix gives a tool no name of another tool', () => {
+    const deps = {
+      ...around,
+      tools: () => [{ original: 'a_b', description: '', arguments: new Map() }],
+    };
+    const [problem] = curate(definitionOf(head), named('a_b', 'a.b'), 'off').problems;
+    assert.equal(
+      new QuickFixes(head, deps).for(problem as Problem)[0]?.title,
+      "Add 'replace: { '.': '-' }'",
+    );
+  });
+
+  it('a name that is only too long has no fix of a step', () => {
+    const [problem] = curate(definitionOf(head), named('x'.repeat(65)), 'off').problems;
+    assert.deepEqual(
+      new QuickFixes(head, around).for(problem as Problem).map(({ title }) => title.slice(0, 9)),
+      ['Blacklist'],
+    );
   });
 
   it('two tools with one name have the fix to blacklist the second', () => {

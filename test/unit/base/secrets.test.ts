@@ -294,6 +294,7 @@ describe('house', () => {
     'core/authoring/completion.ts': [/DBUS_/],
     // A review masks less, because a mask must not hide running programs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],
+    'core/connections/http/refusals.ts': [/invalid_token/],
     'core/connections/http/streamable.ts': [/^\/session\/i$/, /\)\?session\(/],
     'core/connections/http/oauth/answers.ts': [/access_token/],
     'core/config/read/launch.ts': [/mcp-\(\?:session-id/],

@@ -71,6 +71,19 @@ describe('proxies of the environment (X2)', () => {
     }
   });
 
+  it('there is no proxy for the networks of NO_PROXY', () => {
+    Object.assign(process.env, {
+      http_proxy: 'http://p.test:1',
+      NO_PROXY: 'a.test,10.0.0.0/8 fd00::/8,192.168.0.0/99,x/8,/8',
+    });
+    for (const inside of ['10.1.2.3', '10.255.255.1:8080', '[fd00::1]'])
+      assert.equal(of(`http://${inside}/`), undefined, inside);
+    for (const outside of ['11.1.2.3', '192.168.0.1', '[fe00::1]', 'ten.test'])
+      assert.equal(of(`http://${outside}/`), 'p.test:1', outside);
+    process.env['no_proxy'] = 'b.test';
+    assert.equal(of('http://10.1.2.3/'), 'p.test:1', 'the variable in small letters counts');
+  });
+
   it('there is no proxy if the variable names another kind of proxy', () => {
     for (const odd of ['socks5://p.test:1', 'http://', '::']) {
       process.env['http_proxy'] = odd;

@@ -1,22 +1,24 @@
 import { LoopShare } from '../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
-import type { ToolListing } from '../../../src/core/connections/connection.js';
+import { StartTimedOut, type ToolListing } from '../../../src/core/connections/connection.js';
 import { keptListing, OfferLister } from '../../../src/core/connections/listing.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' as const } });
 
-/** A server with these pages. It records the requested cursors. */
+/** A server with these pages, of which an error is thrown. It records the requested cursors. */
 function server(...pages: unknown[]): { list(): Promise<ToolListing>; asked: unknown[] } {
   const asked: unknown[] = [];
   const lister = new OfferLister({
+    isCursor: (next) => next !== '',
     capabilities: { tools: {} },
     clock: new FakeClock(),
     share: new LoopShare(new FakeClock()),
     causeOfEnd: () => undefined,
     send: (_method, params) => {
       asked.push((params as { cursor: string } | undefined)?.cursor);
-      return Promise.resolve(pages[asked.length - 1]);
+      const page = pages[asked.length - 1];
+      return page instanceof Error ? Promise.reject(page) : Promise.resolve(page);
     },
   });
   return {
@@ -57,6 +59,83 @@ describe('tool listing', () => {
     });
   });
 
+  const endless = 'the list has no end.';
+  for (const [name, why, ...pages] of [
+    ['repeats a cursor', `tools/list repeats the cursor "x" after 2 pages: ${endless}`, 'x', 'x'],
+    ['repeats a page', `tools/list repeats a page after 3 pages: ${endless}`, 'x', 'y', 'z'],
+    ['refuses a page', 'tools/list failed: cursor expired', 'x', new Error('cursor expired')],
+    ['has no list on a page', 'The answer to tools/list has no list of tools: {}', 'x', {}],
+    ['names a long cursor', 'tools/list has a cursor of more than 16 KiB.', '#'.repeat(16_385)],
+  ] as const) {
+    it(`the tools of a list that ${name} count, with the reason for the lack of others (X3)`, async () => {
+      const all = pages.map((one, index) => {
+        if (typeof one !== 'string') return one;
+        const last = name === 'repeats a page' && index === 2 ? 1 : index;
+        return { tools: [tool(`t${last}`), tool(`u${last}`)], nextCursor: one };
+      });
+      const { tools, incomplete } = await server(...all).list();
+      const names = name.startsWith('repeats') ? 'tutu' : 'tu';
+      assert.deepEqual([tools.map(({ name: one }) => one[0]).join(''), incomplete], [names, why]);
+    });
+  }
+
+  it('a page of malformed entries is not a repeated one', async () => {
+    const { tools, incomplete } = await server(
+      { tools: [null], nextCursor: 'a' },
+      { tools: [null], nextCursor: 'b' },
+      { tools: [tool('t')] },
+    ).list();
+    assert.deepEqual([tools, incomplete], [[tool('t')], undefined]);
+  });
+
+  it('the part of a list that came before the time limit counts (X3)', async () => {
+    for (const isOuter of [false, true]) {
+      const clock = new FakeClock();
+      const start = new AbortController();
+      let asked = 0;
+      const lister = new OfferLister({
+        isCursor: () => true,
+        capabilities: { tools: {} },
+        clock,
+        share: new LoopShare(clock),
+        causeOfEnd: () => undefined,
+        send: (_method, _params, signal) =>
+          ++asked === 1
+            ? Promise.resolve({ tools: [tool('a')], nextCursor: 'x' })
+            : new Promise((_, reject) =>
+                signal.addEventListener('abort', () => reject(new Error('too late'))),
+              ),
+      });
+      const listing = lister.listTools({ signal: start.signal, timeoutMs: 2000 });
+      while (asked < 2) await new Promise(setImmediate);
+      if (isOuter) start.abort(new StartTimedOut());
+      else clock.advance(2000);
+      const { tools, incomplete } = await listing;
+      assert.deepEqual(tools, [tool('a')]);
+      assert.equal(incomplete, 'The server did not list its tools within 2 s.');
+    }
+  });
+
+  it('an empty cursor does not end a list if the protocol says so (X3)', async () => {
+    const asked: unknown[] = [];
+    const lister = new OfferLister({
+      isCursor: () => true,
+      capabilities: { tools: {} },
+      clock: new FakeClock(),
+      share: new LoopShare(new FakeClock()),
+      causeOfEnd: () => undefined,
+      send: (_method, params) => {
+        asked.push(params);
+        const first = { tools: [tool('a')], nextCursor: '' };
+        return Promise.resolve(params ? { tools: [tool('b')] } : first);
+      },
+    });
+    const { signal } = new AbortController();
+    const { tools } = await lister.listTools({ signal, timeoutMs: 1000 });
+    assert.deepEqual(tools, [tool('a'), tool('b')]);
+    assert.deepEqual(asked, [undefined, { cursor: '' }]);
+  });
+
   it('an answer without a list of tools fails', async () => {
     for (const answer of [undefined, null, [], { tools: 'none' }, {}]) {
       await assert.rejects(server(answer).list(), { name: 'ListError' });
@@ -72,6 +151,7 @@ describe('tool listing', () => {
     ): Promise<unknown[]> => {
       const left = [...pages];
       const lister = new OfferLister({
+        isCursor: () => true,
         capabilities: { tools: { listChanged } },
         clock,
         share: new LoopShare(new FakeClock()),
@@ -113,11 +193,13 @@ describe('tool listing', () => {
       get: () => (looked += 1),
       ownKeys: () => ((looked += 1), []),
     });
-    const tooMany = { name: 'ListError', message: 'The server lists more than 10000 tools.' };
+    const message = 'The server lists more than 10000 tools.';
+    const tooMany = { name: 'ListError', message };
     const zeros = (length: number): number[] => Array.from({ length }, () => 0);
     await assert.rejects(server({ tools: [...zeros(10_000), watched] }).list(), tooMany);
     const first = { tools: [...zeros(9_999), tool('a')], nextCursor: 'x' };
-    await assert.rejects(server(first, { tools: [watched] }).list(), tooMany);
+    const { tools, incomplete } = await server(first, { tools: [watched] }).list();
+    assert.deepEqual([tools, incomplete], [[tool('a')], message]);
     assert.equal(looked, 0);
     assert.deepEqual((await server(first, { tools: [] }).list()).tools, [tool('a')]);
   });
@@ -177,6 +259,7 @@ describe('tool listing', () => {
       { name: 'c', arguments: [{ name: 5 }] },
     ];
     const lister = new OfferLister({
+      isCursor: () => true,
       capabilities: { prompts: {} },
       clock: new FakeClock(),
       share: new LoopShare(new FakeClock()),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
 
+const text = (said: string) => ({ type: 'text', text: said });
+
 describe('results of servers', () => {
   for (const part of [
     'text',
@@ -10,7 +12,7 @@ describe('results of servers', () => {
     { type: 'video', url: 'x' },
     { type: 'text', text: null },
   ]) {
-    it(`the part ${JSON.stringify(part)} of a result costs only itself, and the log names it (X3c)`, () => {
+    it(`the part ${JSON.stringify(part)} of a result costs only itself, and a line and the log name it (X3c)`, () => {
       const right = { type: 'text', text: 'x', annotations: null };
       const notes: string[] = [];
       const note = (sentence: string): void => void notes.push(sentence);
@@ -30,10 +32,15 @@ describe('results of servers', () => {
           readOtherResult({ messages: [part, part] }, note),
         ].map((outcome) => outcome.kind === 'result' && outcome.result),
         [
-          { content: [{ type: 'text', text: 'x' }] },
+          { content: [text('x'), text(`[${notes[0]}]`)] },
           { contents: [{ uri: 'a:b', text: 'x' }] },
-          { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] },
-          { messages: [] },
+          {
+            messages: [
+              { role: 'user', content: text('x') },
+              ...(Array.isArray(part) ? [] : [{ role: 'user', content: text(`[${notes[2]}]`) }]),
+            ],
+          },
+          { messages: [{ role: 'user', content: text(`[${notes.at(-1)}]`) }] },
         ],
       );
       const said = 'A part of the result is left out, because the protocol has no such part: ';

@@ -193,6 +193,64 @@ describe('advice about failures over HTTP (X3a)', () => {
     assert.equal(httpFailure(http, tls).code, 'http-tls');
   });
 
+  it('a proxy that speaks in place of the server is named (X3d)', () => {
+    const proxy = { kind: 'used', host: 'proxy:1' } as const;
+    const trust = 'Set NODE_EXTRA_CA_CERTS.';
+    const unreachable = { kind: 'unreachable', detail: 'd', url, proxy, trust } as const;
+    const plain = httpFailure(http, { ...unreachable, code: 'EPROTO' });
+    assert.match(plain.message, /the proxy proxy:1 does not speak TLS/);
+    assert.match(plain.fix, /^Write http:\/\/ in its address in HTTP_PROXY/);
+    const unknown = httpFailure(http, { ...unreachable, code: 'SELF_SIGNED_CERT_IN_CHAIN' });
+    assert.match(unknown.message, /the certificate of the proxy proxy:1/);
+    assert.equal(unknown.fix, trust);
+    assert.deepEqual([plain.path, unknown.path], [[], []]);
+    const passed = httpFailure(http, { ...unreachable, code: 'EPROTO', isPassed: true });
+    assert.match(passed.fix, /in url/);
+    const refusal = { kind: 'status', contentType: '', body: '', url, proxy } as const;
+    const forbidden = httpFailure(http, { ...refusal, status: 403 });
+    assert.match(forbidden.message, /HTTP 403: the proxy proxy:1 answered/);
+    assert.match(forbidden.fix, /NO_PROXY/);
+    assert.match(httpFailure(http, { ...refusal, status: 407 }).fix, /HTTPS_PROXY/);
+    assert.match(httpFailure(http, { ...refusal, status: 401 }).fix, /^Ask who runs the proxy/);
+  });
+
+  it('advice about an authority names only what counts in the same program (X3d)', () => {
+    const unknown = {
+      kind: 'unreachable',
+      code: 'SELF_SIGNED_CERT_IN_CHAIN',
+      detail: 'd',
+      url,
+    } as const;
+    assert.match(httpFailure(http, unknown).fix, /trusted certificates of the system/);
+    const trust = 'Set NODE_EXTRA_CA_CERTS.';
+    assert.equal(httpFailure(http, { ...unknown, trust }).fix, trust);
+  });
+
+  it('a server that wants a client certificate is recognised, whoever says it (X3d)', () => {
+    const wanted = /wants a certificate of the client/;
+    for (const reason of [
+      { kind: 'unreachable', code: 'EPROTO', detail: 'sslv3 alert handshake failure', url },
+      {
+        kind: 'broken',
+        code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+        detail: 'tlsv13 alert certificate required',
+        url,
+      },
+      {
+        kind: 'status',
+        status: 400,
+        contentType: 'text/html',
+        body: '400 No required SSL certificate was sent',
+        url,
+      },
+    ] as const) {
+      const { code, message, fix } = httpFailure(http, reason);
+      assert.equal(code, 'http-tls');
+      assert.match(message, wanted);
+      assert.match(fix, /as url\.$/);
+    }
+  });
+
   it('a failure names the message that was refused, unless that is initialize', () => {
     const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
     const { message, fix, code } = httpFailure(http, refusal, 'tools/list');

@@ -18,6 +18,39 @@ describe('likely cause', () => {
       /Docker is not running/,
     ],
     ["Unable to find image 'x:latest' locally", /Docker did not find the image/],
+    [
+      "Unable to find image 'x:latest' locally\nStatus: Downloaded newer image for x:latest\nIt broke",
+      /in its last output/,
+    ],
+    [
+      'Unable to find image \'x\' locally\ndocker: Error response from daemon: Head "https://r.test/v2/x": unauthorized: authentication required',
+      /wants a login/,
+    ],
+    ['Error: Unauthorized', /in its last output/],
+    [
+      'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock',
+      /may not use Docker/,
+    ],
+    ['the input device is not a TTY', /-t wants a terminal/],
+    ['No version is set for command npx', /version manager/],
+    [
+      "rbenv: x: command not found\n\nThe `x' command exists in these Ruby versions:\n  3.2.0",
+      /version manager/,
+    ],
+    [
+      '/usr/bin/env: ‘node’: No such file or directory',
+      /starts node, which is in no folder of PATH/,
+    ],
+    ["env: can't execute 'python3': No such file or directory", /starts python3/],
+    ['sh: 1: tsx: not found', /is not installed/],
+    [
+      'NotCapable: Requires net access to "x.test", run again with the --allow-net flag',
+      /Deno does not permit net access/,
+    ],
+    ["x: libc.so.6: version `GLIBC_2.38' not found (required by x)", /newer system.*GLIBC_2\.38/],
+    ['x: error while loading shared libraries: libssl.so.1.1: cannot open', /libssl\.so\.1\.1/],
+    ['RpcError: NOT_FOUND: the project is missing', /in its last output/],
+    ["Missing option '--token'.", /needs an argument that args does not have: --token/],
     ['Error: listen EADDRINUSE: address already in use :::3000', /port that it needs is taken/],
     ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /variable of its environment/],
     ['Please set BRAVE_API_KEY', /variable of its environment/],
@@ -33,6 +66,36 @@ describe('likely cause', () => {
       assert.match(likelyCause({ code: 1, signal: null }, words.split('\n')).cause, cause);
     });
   }
+
+  for (const words of [
+    'Error: listen EADDRINUSE: address already in use :::3000',
+    'docker: Error response from daemon: Conflict. The container name "/x" is already in use by container "0f3b".',
+    'Bind for 0.0.0.0:8080 failed: port is already allocated.',
+    'Error: Browser is already in use for /home/a/.cache/mcp-chrome, use --isolated',
+    'sqlite3.OperationalError: database is locked',
+    'IO Error: Could not set lock on file "/x.db": Conflicting lock is held',
+    'Error: Another instance of x is already running (pid 3)',
+  ]) {
+    it(`something is taken: ${words}`, () => {
+      assert.equal(clueIn([words])?.isTaken, true);
+    });
+  }
+
+  it('words about a use prove nothing about another instance (X3d)', () => {
+    for (const words of [
+      'Using config file x; region in use: eu',
+      'Port 3000 is in use, trying 3001',
+    ])
+      assert.equal(clueIn([words])?.isTaken, undefined, words);
+  });
+
+  it('an exit code of a shell counts only if the program wrote nothing (X3d)', () => {
+    for (const code of [126, 127]) {
+      const exit = { code, signal: null };
+      assert.match(likelyCause(exit, []).cause, /A shell/);
+      assert.match(likelyCause(exit, ['it broke']).cause, /in its last output/);
+    }
+  });
 
   const named: [words: string, cause: string, fix: RegExp][] = [
     [

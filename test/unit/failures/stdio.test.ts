@@ -9,6 +9,8 @@ import {
   commandNotStarted,
   endedBeforeAnswer,
   neverAnswered,
+  faultOfAnswer,
+  inputMissing,
   packageMissing,
 } from '../../../src/core/failures/stdio.js';
 
@@ -84,6 +86,46 @@ describe('words of endings', () => {
       'the first error of npm',
       ['npm error code E404', 'npm error A complete log is in /x'],
       'npm error code E404',
+    ],
+    [
+      'inside a frame',
+      [
+        "Try 'x --help' for help.",
+        '╭─ Error ───────────────────╮',
+        "│ Missing option '--token'. │",
+        '╰───────────────────────────╯',
+      ],
+      "Missing option '--token'.",
+    ],
+    [
+      'below a heading in a border of ASCII',
+      [
+        '=============',
+        ' FATAL ERROR ',
+        '=============',
+        'The license has ended.',
+        '=============',
+      ],
+      'The license has ended.',
+    ],
+    [
+      'behind the location of a panic',
+      [
+        "thread 'main' panicked at src/main.rs:12:30:",
+        'No region',
+        'note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace',
+      ],
+      'No region',
+    ],
+    [
+      'joined to the end of its heading',
+      ['error: the following required arguments were not provided:', '  --token <TOKEN>'],
+      'error: the following required arguments were not provided: --token <TOKEN>',
+    ],
+    [
+      'of Docker itself, and not of the download before it',
+      ["Unable to find image 'x:latest' locally", 'It broke', "See 'docker run --help'."],
+      'It broke',
     ],
     [
       'the last words, where nothing is an error',
@@ -231,6 +273,71 @@ describe('words of endings', () => {
       undefined,
     );
     assert.equal(packageMissing({ ...launch, args: [] }), undefined);
+  });
+
+  it('a container without input is not started (X3d)', () => {
+    const missing = (line: string) => {
+      const [command = '', ...args] = line.split(' ');
+      return inputMissing({ ...launch, command, args: args.map(literal) });
+    };
+    for (const line of [
+      'docker run --rm x',
+      'docker run --rm -e A=b x -i',
+      'podman run --network host x',
+      'docker --context a container run x',
+      '/usr/bin/docker exec c server',
+    ]) {
+      assert.match(missing(line)?.fix ?? '', /^Write `-i` behind `(?:run|exec)` in args\.$/, line);
+    }
+    for (const line of [
+      'docker run -i x',
+      'docker run --rm -e A -it x',
+      'docker run --rm --pull always --interactive x',
+      'docker run -eTOKEN -p 1:2 -i x',
+      'docker exec -i c server',
+      'docker compose run x',
+      'docker mcp gateway run',
+      'npx run x',
+    ]) {
+      assert.equal(missing(line), undefined, line);
+    }
+  });
+
+  it('an answer that cannot be read is named, and an echo or a log is none (X1a)', () => {
+    for (const [line, fault] of [
+      ['data: {"jsonrpc":"2.0","id":0,"error":{}}', /beside/],
+      ['{"jsonrpc":"2.0","id":0,"result":{}} done', /beside/],
+      ['{"jsonrpc":"2.0","id":0,"result":{}}{"jsonrpc":"2.0","method":"x"}', /beside/],
+      ['{"jsonrpc": "2.0",', /several lines/],
+      ["  jsonrpc: '2.0',", /several lines/],
+      ["{'jsonrpc': '2.0', 'id': 0, 'result': {}}", /not as JSON/],
+    ] as const) {
+      assert.match(faultOfAnswer(line) ?? '', fault, line);
+    }
+    for (const line of [
+      '> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}',
+      '{"level":"debug","response":{"jsonrpc":"2.0","id":0,"result":{}}}',
+      'It speaks JSON-RPC 2.0',
+    ]) {
+      assert.equal(faultOfAnswer(line), undefined, line);
+    }
+  });
+
+  it('a start fails by the answer that could not be read, before any other clue (X1a)', () => {
+    const remains = {
+      stderr: ['API key is required'],
+      stray: [],
+      misread: faultOfAnswer('INFO {"jsonrpc":"2.0","id":0,"result":{}}'),
+      sawMessage: false,
+    };
+    for (const { message, fix } of [
+      neverAnswered({ launch, remains }, 4000),
+      endedBeforeAnswer({ launch, remains }, failed),
+    ]) {
+      assert.match(message, /beside other text on the same line/);
+      assert.match(fix, /one line of JSON in UTF-8/);
+    }
+    assert.match(clueOf({ launch, remains }, 'late')?.cause ?? '', /beside other text/);
   });
 
   it('of commands that the system does not start', () => {

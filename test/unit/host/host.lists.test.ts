@@ -63,6 +63,37 @@ describe('changed tools (R6)', () => {
     assert.equal(bytes(), `${before.slice(0, -1)},${JSON.stringify(of('new'))}]`);
   });
 
+  it('a server that lists no tools at first and reports no change is asked again after 2, 10 and 60 s (R6)', async () => {
+    const warm = await stage.serve('a', 'command: a');
+    const asked: number[] = [];
+    for (let seconds = 1; seconds <= 120; seconds++) {
+      await stage.clock.flow(1000);
+      if (warm.lists > asked.length) asked.push(seconds);
+    }
+    assert.deepEqual(asked, [2, 10, 60]);
+    assert.ok(stage.codes().includes('list-empty'), stage.codes().join());
+  });
+
+  it('a server that lists its tools later is not asked again after that, and one with tools never', async () => {
+    const warm = await stage.serve('a', 'command: a');
+    warm.offers = listing('x');
+    await stage.clock.flow(3000);
+    assert.deepEqual([stage.published(), warm.lists], [['a/x'], 1]);
+    await stage.clock.flow(120_000);
+    assert.equal(warm.lists, 1);
+    assert.ok(!stage.codes().includes('list-empty'), stage.codes().join());
+    const other = await stage.serve('b', 'command: b', 'y');
+    await stage.clock.flow(120_000);
+    assert.equal(other.lists, 0);
+  });
+
+  it('a part of a changed list does not replace the whole one, and the reason is a problem (R6)', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x', 'y');
+    warm.changeTools({ ...listing('x'), incomplete: 'The list has no end.' });
+    await stage.until(() => stage.codes().includes('refresh-failed'));
+    assert.deepEqual(stage.published(), ['a/x', 'a/y']);
+  });
+
   it('several notifications at once cause one listing, and those during a listing one more', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));

@@ -392,14 +392,15 @@ describe('data: URLs (V1)', () => {
   it('data: URLs are repaired for every client', async () => {
     const connection = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');
-    const url = 'data:image/png;base64,AAAA';
+    const data = 'iVBORw0KGgo=';
+    const url = `data:image/png;base64,${data}`;
     (await connection.nextCall()).answer({
       kind: 'result',
       result: { content: [{ type: 'image', data: url, mimeType: 'image/png' }] },
     });
     const outcome = await call;
     assert.deepEqual(outcome.kind === 'result' && outcome.result.content, [
-      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'image', data, mimeType: 'image/png' },
     ]);
   });
 });

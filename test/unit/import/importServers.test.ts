@@ -209,7 +209,8 @@ describe('import (C6)', () => {
       for (const leaf of leavesOf(reading.root)) {
         if (programSettings.test(leaf.join('.'))) continue;
         // The change of a value changes the outcome, or the report names the value.
-        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...leaf]));
+        const steps = leaf.flatMap((step) => (step === 'mcp.inputs' ? ['mcp', 'inputs'] : [step]));
+        const isNamed = whole.notes.some((note) => names(note, [...nameOf(leaf), ...steps]));
         if (!isNamed && outcome(importOf(changed(reading.root, leaf))) === outcome(whole))
           dropped.push(leaf.join('.'));
       }

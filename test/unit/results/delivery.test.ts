@@ -218,12 +218,12 @@ describe('results: delivery', () => {
     const [line, shown, long] = textsOf(await stage.delivery.readable(given, origin));
     assert.match(
       line ?? '',
-      /^\[Image: image\/png, 5 bytes\. Not saved: (not a directory|file already exists) \(\w+\)\]$/,
+      /^\[Image: image\/png, 5 bytes\. Not saved: (a folder of its path is a file|another file is in its place) \(\w+\)\]$/,
     );
     assert.equal(shown, 'image');
     assert.match(
       long ?? '',
-      /left out here.+It was not saved: (not a directory|file already exists) \(/,
+      /left out here.+It was not saved: (a folder of its path is a file|another file is in its place) \(/,
     );
   });
 });

@@ -169,10 +169,13 @@ describe('results: artifacts on disk (V2)', () => {
     it('a failed write is in the outcome and in the log', async () => {
       const outcome = await store.save(origin, content('a', 'b'));
       assert.ok(outcome.kind === 'notSaved');
-      assert.match(outcome.why, /^(not a directory|file already exists) \((ENOTDIR|EEXIST)\)$/);
+      assert.match(
+        outcome.why,
+        /^(a folder of its path is a file|another file is in its place) \((ENOTDIR|EEXIST)\)$/,
+      );
       assert.match(
         log.lines.join('\n'),
-        /^warn: A file of shop\/browse_all was not saved in .+: (not a directory|file already exists) \(/,
+        /^warn: A file of shop\/browse_all was not saved in .+: (a folder of its path is a file|another file is in its place) \(/,
       );
     });
 

@@ -88,6 +88,7 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
     for (const pattern of [...whitelist, ...blacklist])
       if (!/\S/.test(pattern)) say('pattern-blank');
     const once = [...new Set(lists)];
+    if (lists.length === 0) say('list-empty');
     const own: { readonly original: string; readonly name: string }[] = [];
     const aside: string[] = [];
     for (const original of once) {

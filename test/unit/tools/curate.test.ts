@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
 import { curate, type Curation, type CurationRules } from '../../../src/core/tools/curate.js';
+import { transformName } from '../../../src/core/tools/names.js';
 import { fakePlaces } from '../../support/places.js';
 
 const tool = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
@@ -240,6 +241,23 @@ describe('transforms (N3)', () => {
       transform: [{ kind: 'replacePrefix', remove: 'stock_', add: '' }],
     },
     { of: 'a', gives: 'a_v2', transform: [{ kind: 'suffix', add: '_v2' }] },
+    { of: 'a.b.c', gives: 'a_b_c', transform: [{ kind: 'replace', pairs: [['.', '_']] }] },
+    {
+      of: 'a.b$&c',
+      gives: 'a_-xc_e',
+      transform: [
+        {
+          kind: 'replace',
+          pairs: [
+            ['.', '_'],
+            ['b', '-'],
+            ['$&', 'x'],
+          ],
+        },
+        { kind: 'suffix', add: '.e' },
+        { kind: 'replace', pairs: [['.', '_']] },
+      ],
+    },
     {
       of: 'a',
       gives: 'q_a_s_t',
@@ -266,6 +284,60 @@ describe('names (N4)', () => {
       assert.match(result.problems[0]?.message ?? '', new RegExp(`length ${name.length}`));
     });
   }
+
+  for (const [what, names, transform, gives, problems] of [
+    ['a dot', ['ok', 'a.b'], [{ kind: 'replace', pairs: [['.', '_']] }], ['ok', 'a_b'], []],
+    [
+      'a long name',
+      ['x'.repeat(128)],
+      [
+        { kind: 'replace', pairs: [['xx', '']] },
+        { kind: 'suffix', add: 'y' },
+      ],
+      ['y'],
+      [],
+    ],
+    [
+      'a long prefix',
+      [`${'x'.repeat(60)}_open`],
+      [{ kind: 'replacePrefix', remove: 'x'.repeat(60), add: 'x' }],
+      ['x_open'],
+      [],
+    ],
+    [
+      'a dot, and gives another unusable character',
+      ['a.b'],
+      [{ kind: 'replace', pairs: [['.', ' ']] }],
+      [],
+      ['published-name-invalid'],
+    ],
+    ['nothing', ['a.b', 'ok'], [{ kind: 'prefix', add: 'p_' }], ['p_ok'], ['tool-name-invalid']],
+    [
+      'a dot, and gives a name twice',
+      ['a.b', 'a_b'],
+      [{ kind: 'replace', pairs: [['.', '_']] }],
+      [],
+      ['name-twice-in-server'],
+    ],
+  ] satisfies [string, string[], CurationRules['transform'], string[], string[]][]) {
+    it(`only the published name counts, and a step mends ${what}`, () => {
+      const result = curate(rules({ transform }), offer(...names), 'off');
+      assert.deepEqual(result.kind === 'curated' ? published(result) : [], gives);
+      assert.deepEqual(codes(result), problems);
+      if (result.kind === 'curated')
+        for (const { original, tool } of result.tools)
+          assert.ok(names.includes(original) && tool.name === original);
+    });
+  }
+
+  it('replacements cannot make a name endlessly long (S2)', () => {
+    const grow = { kind: 'replace', pairs: [['x', 'x'.repeat(1024)]] } as const;
+    const name = transformName(
+      'x'.repeat(1024),
+      Array.from({ length: 20 }, () => grow),
+    );
+    assert.ok(name.length <= 1024 * 1024);
+  });
 
   it('a name of 64 characters is published, and a longer one from a transform is dropped', () => {
     const long = 'x'.repeat(64);
@@ -425,7 +497,9 @@ describe('schemas (N7)', () => {
           ['odd', true],
         ],
       );
-      assert.deepEqual(codes(result), ['editor-schema-refused']);
+      const isForModels = what !== 'an unknown type';
+      const ofModels = isForModels ? [] : ['schema-refused-by-models'];
+      assert.deepEqual(codes(result), ['editor-schema-refused', ...ofModels]);
       assert.equal(result.excluded.length, 0);
     });
   }
@@ -433,7 +507,7 @@ describe('schemas (N7)', () => {
   for (const [what, part] of [
     ['prefixItems', { type: 'array', prefixItems: [{ type: 'string' }] }],
     ['contains', { type: 'array', contains: { type: 'string' } }],
-    ['$ref in an array', { type: 'array', $ref: '#/$defs/list' }],
+    ['$ref in an array', { type: 'array', $ref: '#' }],
     ['items that are a boolean', { type: 'array', items: true }],
     ['additionalProperties of arrays', { type: 'object', additionalProperties: { type: 'array' } }],
     ['a boolean schema', { type: 'object', properties: { b: true }, additionalProperties: false }],
@@ -477,7 +551,7 @@ describe('schemas (N7)', () => {
     const right = { type: 'object', properties: { a: inHeader } };
     const wrong = {
       type: 'object',
-      properties: { a: { ...inHeader, ...data }, list: { items: [inHeader] } },
+      properties: { a: { ...inHeader, ...data }, list: { anyOf: [inHeader] } },
     };
     const tools = [right, wrong].map((schema, index) =>
       tool(`t${index}`, { inputSchema: schema as unknown as OfferedTool['inputSchema'] }),
@@ -485,7 +559,7 @@ describe('schemas (N7)', () => {
     const result = curated(curate(rules(), { tools, malformed: [] }, 'off'));
     assert.deepEqual(
       result.tools.map((one) => one.tool.inputSchema),
-      [right, { type: 'object', properties: { a: { ...text, ...data }, list: { items: [text] } } }],
+      [right, { type: 'object', properties: { a: { ...text, ...data }, list: { anyOf: [text] } } }],
     );
     assert.deepEqual(codes(result), []);
   });
@@ -514,11 +588,35 @@ describe('a server that declares nothing', () => {
     assert.match(problems[0]?.message ?? '', /declares no tools, prompts or resources/);
   });
 
-  it('a server of prompts only, and an empty list of tools, are no problems', () => {
+  it('a server of prompts only is no problem, whatever it declares', () => {
+    const prompts = { prompts: [{ name: 'ask' }], malformed: [] };
+    for (const one of [none, { tools: [], malformed: [] }])
+      assert.deepEqual(curate(rules(), { ...one, prompts }, 'off').problems, []);
+  });
+
+  it('a server that lists nothing is a problem', () => {
+    const empty = { prompts: [], malformed: [] };
+    for (const one of [
+      { tools: [], malformed: [] },
+      { ...none, prompts: empty },
+      { tools: [], malformed: [], resources: { resources: [], templates: [], malformed: [] } },
+    ]) {
+      const { problems } = curate(rules(), one, 'off');
+      assert.deepEqual(
+        problems.map(({ code, severity }) => [code, severity]),
+        [['list-empty', 'warning']],
+      );
+    }
+  });
+
+  it('a list that lacks some of its tools is a problem, and its tools are published (X3)', () => {
+    const listed = { tools: [tool('t')], malformed: [], incomplete: 'It has no end.' };
+    const curated = curate(rules(), listed, 'off');
+    assert.deepEqual(published(curated), ['t']);
     assert.deepEqual(
-      curate(rules(), { ...none, prompts: { prompts: [], malformed: [] } }, 'off').problems,
-      [],
+      curated.problems.map(({ code, severity }) => [code, severity]),
+      [['list-incomplete', 'warning']],
     );
-    assert.deepEqual(curate(rules(), { tools: [], malformed: [] }, 'off').problems, []);
+    assert.match(curated.problems[0]?.message ?? '', /may lack some: It has no end\./);
   });
 });

@@ -4,7 +4,7 @@ import type { NameFilter } from '../../../src/core/config/model.js';
 import { compileFilter, judge } from '../../../src/core/tools/patterns.js';
 import { withTicks } from '../../../src/core/tools/ticks.js';
 
-const names = ['open', 'close', 'read_file', 'read_dir', 'write_file', 'odd name'];
+const names = ['open', 'close', 'read_file', 'read_dir', 'write_file', 'odd*', 'files.list'];
 
 function published(filter: NameFilter, of: readonly string[] = names): string[] {
   return of.filter((name) => judge(compileFilter(filter), name).kind === 'in');

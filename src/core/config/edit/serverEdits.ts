@@ -2,7 +2,7 @@
  * Changes a config file by minimal edits. No other server changes, even if servers share anchors.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../base/isObject.js';
+import { asFields, isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';
 import {
   EditNodes,
@@ -56,18 +56,20 @@ export function setServerKey(text: string, server: string, key: string, value: s
   return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
 }
 
-export function addPrefix(text: string, server: string, prefix: string): Edits {
+/** Adds a step to the transforms of the tools that count. */
+export function addStep(text: string, server: string, step: string): Edits {
   const nodes = EditNodes.read(text);
-  const step = `prefix: ${edits.scalarText(prefix, "'")}`;
-  const isMerged = nodes && !nodes.pairOf(serverPair(nodes, server)?.pair.value, 'transform');
-  // The new list would replace transforms from a merge.
-  if (!nodes || (isMerged && serverValues(text)?.get(server)?.['transform'] !== undefined))
-    return undefined;
-  return sparingOthers(
-    text,
-    server,
-    addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]),
+  const values = serverValues(text)?.get(server);
+  if (!nodes || !values) return undefined;
+  const ofTools = asFields(values['tools'])['transform'];
+  const path = ofTools === undefined ? ['transform'] : ['tools', 'transform'];
+  const own = path.reduce(
+    (place, key) => nodes.pairOf(place?.pair.value, key),
+    serverPair(nodes, server),
   );
+  // The new list would replace transforms from a merge.
+  if (!own && (ofTools ?? values['transform']) !== undefined) return undefined;
+  return sparingOthers(text, server, addBelow(nodes, server, path, `[{ ${step} }]`, [step]));
 }
 
 /**

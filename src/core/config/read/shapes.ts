@@ -16,7 +16,7 @@ import {
   type ValueAt,
   type ValueShape,
 } from '../keys.js';
-import type { Transform } from '../model.js';
+import type { Replacement, Transform } from '../model.js';
 import {
   isEmpty,
   plainValue,
@@ -167,6 +167,8 @@ function readShape(reader: EntryReader, entry: MapEntry, doc: KeyDoc | undefined
       return readTransforms(reader, entry, fix);
     case 'prefix':
       return readPrefix(reader, entry, fix);
+    case 'replacements':
+      return readReplacements(reader, entry, fix);
     case 'any':
       reportLosses(reader, entry);
       return { value: plainValue(entry.value) };
@@ -310,24 +312,43 @@ function readTransforms(
   return list.items.flatMap((item) => readStep(reader, entry, item) ?? []);
 }
 
+const stepKeys = ['prefix', 'suffix', 'replace'] as const;
+
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
   const notAStep = (found: string): Problem => problemOf('wrong-type:step', place, { found });
   if (item.kind !== 'map') return reader.note(notAStep(describe(item)));
   const step = new Table(reader, 'transformItem', item, place);
-  if (step.entry('prefix') && step.entry('suffix'))
-    return reader.note(notAStep('both; their order matters, so write each as a separate item'));
-  if (step.entry('suffix')) {
-    const add = step.read('suffix');
-    return add === undefined ? undefined : { kind: 'suffix', add };
+  const [key, ...more] = stepKeys.filter((each) => step.entry(each));
+  if (more.length > 0)
+    return reader.note(notAStep('several; their order matters, so write each as a separate item'));
+  if (key === undefined) {
+    const found = step.entries.size === 0 ? 'an empty map' : 'none of them';
+    return step.missing(stepKeys, () => notAStep(found));
   }
-  if (!step.entry('prefix')) {
-    const found = step.entries.size === 0 ? 'an empty map' : 'neither';
-    return step.missing(['prefix', 'suffix'], () => notAStep(found));
-  }
-  const prefix = step.read('prefix');
-  if (typeof prefix === 'string') return { kind: 'prefix', add: prefix };
-  return prefix && { kind: 'replacePrefix', ...prefix };
+  const value = step.read(key);
+  if (typeof value === 'string') return { kind: key === 'suffix' ? key : 'prefix', add: value };
+  if (!value) return undefined;
+  return 'remove' in value
+    ? { kind: 'replacePrefix', ...value }
+    : { kind: 'replace', pairs: value };
+}
+
+function readReplacements(
+  reader: EntryReader,
+  entry: MapEntry,
+  fix: string,
+): readonly Replacement[] | undefined {
+  const { value } = entry;
+  const entries =
+    value.kind === 'map' ? reader.entries(value, reader.places.key(entry)) : undefined;
+  if (!entries || entries.size === 0 || entries.size > mostSteps || entries.has(''))
+    return reader.wrong(entry, `a map of 1 to ${mostSteps} texts to replace`, fix);
+  const pairs = [...entries.values()].flatMap((each): Replacement[] => {
+    const to = readText(reader, each, 'affix', fix);
+    return to === undefined ? [] : [[each.key, to]];
+  });
+  return pairs.length === entries.size ? pairs : undefined;
 }
 
 function readPrefix(

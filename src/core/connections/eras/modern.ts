@@ -215,15 +215,17 @@ export class ModernProtocol implements Protocol {
 
   private async learnPages(): Promise<void> {
     const { peer, clock, headers } = this.deps;
+    const seen = new Set<unknown>();
     let cursor: unknown;
-    for (let pages = 0; pages < mostToolPages; pages++) {
+    while (seen.size < mostToolPages) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: this.meta };
       const page = await limited(clock, toolPageLimitMs, undefined, (over) =>
         peer.request('tools/list', params, over),
       );
       headers.learn(page);
       cursor = page['nextCursor'];
-      if (typeof cursor !== 'string' || cursor === '') return;
+      if (typeof cursor !== 'string' || seen.has(cursor)) return;
+      seen.add(cursor);
     }
   }
 

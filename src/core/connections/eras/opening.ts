@@ -16,7 +16,7 @@ import { ConnectionEnded, Peer, type PeerListener } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
-import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
+import { ListError, StartTimedOut, type ConnectOutcome, type ToolListing } from '../connection.js';
 import { inFormOf, readInitializeAnswer } from '../handshake.js';
 import { LiveConnection, type LiveConnectionDeps, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
@@ -58,8 +58,6 @@ interface OpeningLimit {
    */
   readonly signal: AbortSignal;
 }
-
-export class StartTimedOut extends Error {}
 
 export type Opening =
   | {

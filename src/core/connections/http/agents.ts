@@ -10,6 +10,8 @@ import type { ProxyOnTheWay } from '../../failures/transportFailure.js';
 export interface HttpAgents {
   for(url: URL): http.Agent;
   proxyFor?(url: URL): ProxyOnTheWay | undefined;
+  /** How to trust a certificate, as a sentence, if the system's list does not count. */
+  readonly trust?: string;
   destroy(): void;
 }
 

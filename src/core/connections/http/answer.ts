@@ -6,7 +6,6 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { Readable } from 'node:stream';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
-import { asFields } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
 import { requestId, type HttpChannelDeps } from './endpoint.js';
 import {
@@ -18,6 +17,7 @@ import {
   readRefused,
   readShort,
   shown,
+  wordsIn,
 } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
@@ -159,20 +159,16 @@ function isJson(text: string): boolean {
   return text.length > longMessage || storedJson(withoutMark(text)) !== undefined;
 }
 
-/** A JSON-RPC error without the id of the request does not answer it, but its message says why. */
-function wordsIn(text: string): string {
-  const { error } = asFields(storedJson(text));
-  const { message } = asFields(error);
-  return typeof message === 'string' ? message : text;
-}
-
-function failureWith({ status, contentType, url }: HttpReply, body: string): TransportFailure {
+function failureWith(reply: HttpReply, body: string): TransportFailure {
+  const { status, contentType, url, proxy, more } = reply;
   return new TransportFailure({
     kind: 'status',
     status,
     body,
     contentType,
     url: shown(url),
+    ...(proxy && { proxy }),
+    ...(more !== undefined && { more }),
   });
 }
 

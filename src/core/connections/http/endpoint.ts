@@ -2,12 +2,20 @@
  * The address of an HTTP server and the headers for it. It has two sets of sockets, so no call
  * blocks a cancellation.
  */
+import { printerOf } from '../../config/launchValues.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
 import {
+  askAgain,
+  longestPauseMs,
+  pauseMs,
+  refusalIn,
+  refusesCredential,
+  type Refusal as Refused,
+} from './refusals.js';
+import {
   broken,
-  discard,
   exchange,
   type HttpExchange,
   type HttpReply,
@@ -24,7 +32,7 @@ import { TransientMap } from '../../base/transientMap.js';
 import type { SendOptions } from '../../peer/peer.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { limited, type Clock } from '../../base/clock.js';
+import { delay, limited, systemClock, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
@@ -46,7 +54,8 @@ export interface Refusal {
 }
 
 export type Verdict =
-  | { readonly kind: 'other' }
+  /** `more`: sentences for the failure. */
+  | { readonly kind: 'other'; readonly more?: string }
   /** There is another token now, so the request may go out once more. */
   | { readonly kind: 'renewed' }
   /** `fix` is the next step, if signing in again would fail again. */
@@ -75,6 +84,33 @@ export interface PostTerms {
    * or the session.
    */
   readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
+  readonly limitMs?: number | undefined;
+}
+
+/**
+ * Runs the programs of values again. Resolves to the launch with their output, or to the reason why
+ * there is none.
+ */
+export type FetchAgain = (signal: AbortSignal) => Promise<HttpLaunch | string>;
+
+export interface EndpointParts {
+  readonly agents?: MakeAgents | undefined;
+  readonly clock?: Clock;
+  readonly fetchAgain?: FetchAgain | undefined;
+}
+
+/** The credentials of a refused request. */
+interface Sent {
+  readonly own: Readonly<Record<string, string>>;
+  readonly token: string | undefined;
+  readonly again: boolean;
+}
+
+/** An error with the id of the request is its answer. */
+const hasId = /"id"\s*:\s*["\d]/;
+
+function headersOf({ headers }: HttpLaunch): Record<string, string> {
+  return Object.fromEntries([...headers].map(([name, { value }]) => [name.toLowerCase(), value]));
 }
 
 export class HttpEndpoint {
@@ -87,32 +123,31 @@ export class HttpEndpoint {
    * header.
    */
   protocolVersion: string | undefined;
-  private readonly own: Readonly<Record<string, string>>;
+  private own: Readonly<Record<string, string>>;
   private readonly cookies: Cookies;
   private readonly calls: HttpAgents;
   private readonly others: HttpAgents;
 
   constructor(
-    launch: HttpLaunch,
+    private readonly launch: HttpLaunch,
     private readonly clientVersion: string,
     private readonly access?: HttpAccess,
-    agents: MakeAgents = directAgents,
+    private readonly parts: EndpointParts = {},
   ) {
+    const { agents = directAgents } = parts;
     this.calls = agents({ ...agentOptions, maxSockets: mostCallSockets });
     this.others = agents({ ...agentOptions, maxSockets: mostOtherSockets });
     this.configured = new URL(launch.url.value);
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
-    this.own = Object.fromEntries(
-      [...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]),
-    );
+    this.own = headersOf(launch);
   }
 
   post(
     body: string,
     kind: Kind,
-    { signal, url = this.url, headers, onDelivery }: PostTerms,
+    { signal, url = this.url, headers, ...terms }: PostTerms,
   ): Promise<HttpReply> {
     const own = {
       ...headers,
@@ -128,7 +163,7 @@ export class HttpEndpoint {
         signal,
       },
       kind,
-      onDelivery,
+      terms,
     );
   }
 
@@ -170,33 +205,72 @@ export class HttpEndpoint {
   }
 
   /**
-   * Sends a request refused for its token once more if there is another token: the server has not
-   * acted on it.
+   * Sends a request once more if the server has not acted on it: it refused a credential, and there
+   * is another one; or it asked for a short pause.
    */
   private async exchange(
     request: Message,
     kind: Kind,
-    onDelivery?: PostTerms['onDelivery'],
+    { onDelivery, limitMs = longestPauseMs }: Pick<PostTerms, 'onDelivery' | 'limitMs'> = {},
   ): Promise<HttpReply> {
-    const { access } = this;
+    const { access, parts } = this;
+    const { clock = systemClock } = parts;
     const { signal } = request;
-    for (let again = false; ; again = true) {
+    let again = false;
+    for (let hasPaused = false; ;) {
       const token = access && (await unlessAborted(access.token(), signal));
-      const reply = await exchange({
+      const { own } = this;
+      const replied = await exchange({
         ...this.withHeaders(request, token),
         agents: kind === 'call' ? this.calls : this.others,
         onDelivered: onDelivery && (() => onDelivery(true)),
       });
-      this.cookies.take(reply.url, reply.headers['set-cookie']);
-      if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
+      this.cookies.take(replied.url, replied.headers['set-cookie']);
+      const refusal = await refusalIn(replied);
+      if (!refusal) return replied;
+      const { reply, text } = refusal;
+      const pause = pauseMs(reply, clock.now());
+      if (![401, 403].includes(reply.status)) {
+        if (pause === undefined) return reply;
+        const isShort = pause <= Math.min(longestPauseMs, limitMs);
+        if (hasPaused || !isShort || hasId.test(text)) return { ...reply, more: askAgain(pause) };
+        hasPaused = true;
+        onDelivery?.(false);
+        await delay(clock, pause, signal);
+        continue;
+      }
       onDelivery?.(false);
-      const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
-      const verdict = await unlessAborted(access.refused(refusal, token, again), signal);
-      if (verdict.kind === 'other') return reply;
-      discard(reply.body);
+      const verdict = await this.verdictOn(refusal, { own, token, again }, signal);
+      if (verdict.kind === 'other') return { ...reply, ...verdict };
       if (verdict.kind !== 'renewed')
         throw new TransportFailure({ ...verdict, url: shown(reply.url) });
+      again = true;
     }
+  }
+
+  private async verdictOn(
+    refusal: Refused,
+    { own, token, again }: Sent,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    const { access, parts, launch } = this;
+    const { status, headers } = refusal.reply;
+    const isRefused = refusesCredential(refusal);
+    let other: Verdict = { kind: 'other' };
+    const [name, printed] = [...launch.headers].find(([, value]) => printerOf(value)) ?? [];
+    if (isRefused && printed) {
+      const isNewest = own === this.own && !again;
+      const fetched = isNewest ? await parts.fetchAgain?.(signal) : undefined;
+      if (typeof fetched === 'object') this.own = headersOf(fetched);
+      if (!again && own !== this.own) return { kind: 'renewed' };
+      const from = `The header ${name} comes from the program ${printerOf(printed)?.argv[0]}`;
+      const why = typeof fetched === 'string' ? ` ${fetched}` : '';
+      other = { kind: 'other', more: `${from}, which was run again.${why}` };
+    }
+    if (!access) return other;
+    const refused = { status: isRefused ? 401 : status, header: headers['www-authenticate'] };
+    const verdict = await unlessAborted(access.refused(refused, token, again), signal);
+    return verdict.kind === 'other' ? other : verdict;
   }
 
   private withHeaders(
@@ -307,7 +381,7 @@ export abstract class HttpChannel {
       };
       await this.call(id, message, {
         signal,
-        headers: options?.headers,
+        ...options,
         onDelivery,
       });
       return undefined;
@@ -323,6 +397,12 @@ export abstract class HttpChannel {
     } finally {
       this.requests.delete(id);
     }
+  }
+
+  /** Ends the exchange of a request that was answered elsewhere. */
+  protected answered(id: RequestId | undefined): void {
+    const request = this.requests.get(id) ?? this.requests.get(Number(id));
+    request?.controller.abort();
   }
 
   close(): Promise<void> {

@@ -12,11 +12,14 @@ import { pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import { systemClock, type Clock } from '../../base/clock.js';
+import { asFields } from '../../base/isObject.js';
 import { isLoopback } from '../../base/loopback.js';
 import type { HttpAgents } from './agents.js';
 import { shortened } from '../../protocol/inBrief.js';
+import { storedJson } from '../../protocol/json.js';
 import {
   TransportFailure,
+  type ProxyOnTheWay,
   type RedirectRemedy,
   type TransportFailureReason,
 } from '../../failures/transportFailure.js';
@@ -43,8 +46,11 @@ export interface HttpReply {
   readonly contentType: string;
   readonly url: URL;
   readonly body: Readable;
+  /** Sentences for the failure if this is a refusal. */
+  readonly more?: string;
   /** The `Content-Encoding` of a body that cannot be decoded here. */
   readonly undecoded?: string;
+  readonly proxy?: ProxyOnTheWay;
 }
 
 const mostRedirects = 5;
@@ -55,7 +61,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, url);
     const target = request.redirects === 'leave' ? undefined : redirectTarget(response, url);
-    if (!target) return reply(response, url);
+    if (!target) return reply(response, url, request.agents);
     discard(response);
     const status = response.statusCode ?? 0;
     const remedy =
@@ -207,6 +213,13 @@ export async function readRefused(reply: HttpReply): Promise<string> {
   return await readText(reply, refusalLimit).catch(() => '');
 }
 
+/** Returns the message of an error, such as a JSON-RPC error without the id of the request. */
+export function wordsIn(text: string): string {
+  const { error } = asFields(storedJson(text));
+  const { message } = asFields(error);
+  return typeof message === 'string' ? message.toWellFormed() : text;
+}
+
 export function inShort(text: string): string {
   const start = text.slice(0, lookedAt);
   const plain = /<html|<!doctype/i.test(start) ? pageText(start) : start;
@@ -223,13 +236,13 @@ function pageText(page: string): string {
 export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  const detail = code === 'ECONNRESET' ? 'the server closed the connection' : message;
-  const isUnreadable = /^(Z_|HPE_|ERR_BROTLI|ERR__|BROTLI)/.test(code ?? '');
+  const detail = code === 'ECONNRESET' ? 'the server closed the connection' : plainly(message);
+  const isTelling = /^(Z_|HPE_|ERR_BROTLI|ERR__|BROTLI|ERR_SSL|EPROTO)/.test(code ?? '');
   return new TransportFailure({
     kind: 'broken',
     detail,
     url: shown(url),
-    ...(isUnreadable && code && { code }),
+    ...(isTelling && code && { code }),
   });
 }
 
@@ -291,7 +304,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(closed());
       else if (delivered) reject(broken(error, url));
-      else reject(new TransportFailure(undelivered(error, url, request.agents)));
+      else reject(new TransportFailure(undelivered(error, url, request.agents, outgoing.socket)));
     });
     outgoing.end(body);
   });
@@ -305,10 +318,16 @@ function isUp(socket: Socket): boolean {
   return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
+/** OpenSSL dumps its own stack around the cause. */
+function plainly(message: string): string {
+  return /:SSL routines:[^:]*:([^:\n]+)/.exec(message)?.[1] ?? message;
+}
+
 function undelivered(
   error: NodeJS.ErrnoException,
   url: URL,
   agents?: HttpAgents,
+  socket?: Socket | null,
 ): TransportFailureReason {
   const proxy = agents?.proxyFor?.(url);
   const first =
@@ -319,8 +338,7 @@ function undelivered(
   const message = error.message === '' ? (first?.message ?? code) : error.message;
   // Newer versions of Node add advice unfit for the editor.
   const advised = message.replace(/; if the root CA is installed locally.*$/, '');
-  // OpenSSL dumps its own stack around the cause.
-  const plain = /:SSL routines:[^:]*:([^:\n]+)/.exec(advised)?.[1] ?? advised;
+  const plain = plainly(advised);
   const isRefused = code === 'ECONNREFUSED';
   // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');
@@ -335,7 +353,10 @@ function undelivered(
     code,
     detail: `${detail}${way}`,
     url: shown(url),
+    trust: agents?.trust,
     ...(proxy && { proxy }),
+    // A request has its socket to the server when the proxy has made the tunnel.
+    isPassed: url.protocol === 'https:' && Boolean(socket),
   };
 }
 
@@ -346,7 +367,7 @@ function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefin
   return URL.canParse(headers.location, url.href) ? new URL(headers.location, url) : undefined;
 }
 
-function reply(response: http.IncomingMessage, url: URL): HttpReply {
+function reply(response: http.IncomingMessage, url: URL, agents: HttpAgents): HttpReply {
   const { statusCode: status = 0, headers } = response;
   const contentType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
@@ -354,12 +375,17 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   const isUnread = !decoder && encoding !== '' && encoding !== 'identity';
   // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
+  // A refusal of the tunnel is not encrypted.
+  const isOfProxy =
+    status === 407 || (url.protocol === 'https:' && !(response.socket instanceof TLSSocket));
+  const proxy = isOfProxy ? agents.proxyFor?.(url) : undefined;
   return {
     status,
     headers,
     contentType,
     url,
     body,
+    ...(proxy && { proxy }),
     ...(isUnread && { undecoded: encoding }),
   };
 }

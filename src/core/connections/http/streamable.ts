@@ -59,7 +59,11 @@ export class StreamableChannel extends HttpChannel {
     };
     const failed = (failure: TransportFailure): void => this.failed(failure);
     this.session = new HttpSession({ ...deps, onRenewed }, failed, signal);
-    this.stream = new ServerStream(deps, this.session, failed, signal);
+    const deliver = (message: JSONRPCMessage): void => {
+      deps.deliver(message);
+      if (!('method' in message)) this.answered(message.id);
+    };
+    this.stream = new ServerStream({ ...deps, deliver }, this.session, failed, signal);
   }
 
   async isAlive(): Promise<boolean> {
@@ -86,12 +90,22 @@ export class StreamableChannel extends HttpChannel {
       else deliver(received, id);
     };
     const reply = await this.session.post(message, 'call', terms);
+    if (isEmpty(reply) && (await unlessAborted(this.stream.opened, terms.signal)))
+      return await this.elsewhere(reply, terms.signal);
     await readWholeAnswer(this.deps, id, reply, deliverUnlessDenied, terms.signal);
     if (!isDenied || session === undefined) return;
     terms.onDelivery?.(false);
     await unlessAborted(this.session.renew(session), terms.signal);
     const again = await this.session.post(message, 'call', terms);
     await readWholeAnswer(this.deps, id, again, (received) => deliver(received, id), terms.signal);
+  }
+
+  /** Lets the stream bring the answer, which aborts the signal. Rejects when the stream ends. */
+  private async elsewhere({ body, url }: HttpReply, signal: AbortSignal): Promise<void> {
+    discard(body);
+    await unlessAborted(this.stream.over, signal);
+    const detail = 'the stream that had to bring the answer ended';
+    throw new TransportFailure({ kind: 'broken', detail, isEnded: true, url: shown(url) });
   }
 
   protected async sendOther(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
@@ -402,18 +416,27 @@ class HttpSession {
   }
 }
 
+function isEmpty({ status, headers }: HttpReply): boolean {
+  return status === 202 || status === 204 || (status === 200 && headers['content-length'] === '0');
+}
+
 const firstDelayMs = 1000;
 const longestDelayMs = 30_000;
 
 /**
- * The stream for unrequested messages, opened by GET (X2). A server may have none. Invariants:
- * there is at most one stream at a time; a lost session is believed only of a stream that existed.
+ * The stream opened by GET (X2), for unrequested messages and for the answers of servers that only
+ * accept a POST. A server may have none. Invariants: there is at most one stream at a time; a lost
+ * session is believed only of a stream that existed.
  */
 class ServerStream {
   private current: AbortController | undefined;
   private retryMs: number | undefined;
   private lastEventId: string | undefined;
   private streamedIn: string | undefined;
+  /** Resolves to true if the newest GET opened a stream. */
+  opened = Promise.resolve(false);
+  /** Resolves at the end of the newest GET. */
+  over: Promise<unknown> = this.opened;
 
   constructor(
     private readonly deps: HttpChannelDeps,
@@ -433,7 +456,9 @@ class ServerStream {
   private async listen(signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
     for (let failures = 0; !signal.aborted;) {
-      const outcome = await this.listenOnce(signal);
+      const listening = this.listenOnce(signal);
+      this.over = listening;
+      const outcome = await listening;
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
       const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
@@ -449,7 +474,9 @@ class ServerStream {
     const { endpoint, log, share, deliver } = this.deps;
     const session = endpoint.sessionId;
     try {
-      const reply = await endpoint.get(this.lastEventId, 'other', signal);
+      const replying = endpoint.get(this.lastEventId, 'other', signal);
+      this.opened = replying.then(isEventStream, () => false);
+      const reply = await replying;
       if (isEventStream(reply)) {
         this.streamedIn = session;
         await readEvents(reply, {

@@ -12,9 +12,9 @@ import { messageOf } from '../../base/text.js';
 import { LoopShare } from '../../base/turns.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { protocolVersions } from '../../protocol/versions.js';
-import type { MakeAgents } from './agents.js';
 import {
   requestId,
+  type EndpointParts,
   type HttpAccess,
   type HttpChannel,
   type HttpChannelDeps,
@@ -26,7 +26,7 @@ import { StreamableChannel } from './streamable.js';
 import { failureAnswer, refusesUs, TransportFailure } from '../../failures/transportFailure.js';
 import type { SendOptions, ServerTransport } from '../../peer/peer.js';
 
-export interface HttpTransportDeps {
+export interface HttpTransportDeps extends EndpointParts {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
@@ -34,7 +34,6 @@ export interface HttpTransportDeps {
   readonly clientVersion: string;
   readonly timeoutMs: number;
   readonly access?: HttpAccess | undefined;
-  readonly agents?: MakeAgents | undefined;
 }
 
 type State =
@@ -94,9 +93,9 @@ export class HttpTransport implements ServerTransport {
   private readonly channelDeps: HttpChannelDeps;
 
   constructor(private readonly deps: HttpTransportDeps) {
-    const { launch, clientVersion, access, agents } = deps;
+    const { launch, clientVersion, access } = deps;
     this.channelDeps = {
-      endpoint: new HttpEndpoint(launch, clientVersion, access, agents),
+      endpoint: new HttpEndpoint(launch, clientVersion, access, deps),
       log: deps.log,
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),

@@ -15,6 +15,7 @@ import {
   interpreterMissing,
   endedBeforeAnswer,
   folderMissing,
+  inputMissing,
   neverAnswered,
   packageMissing,
   programChanged,
@@ -39,8 +40,8 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   const found = programsWithin(roots, launch, env);
   if (found.join('\0') !== programs.join('\0'))
     return { kind: 'failed', failure: programChanged(launch, found) };
-  const withoutPackage = packageMissing(launch);
-  if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
+  const incomplete = packageMissing(launch) ?? inputMissing(launch);
+  if (incomplete) return { kind: 'failed', failure: incomplete };
   const started = await startProcess({
     ...deps.process,
     ...programOf(launch, env, deps.cli),

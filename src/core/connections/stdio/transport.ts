@@ -11,7 +11,8 @@ import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import type { LoopShare } from '../../base/turns.js';
 import { jsonOf } from '../../base/jsonInSlices.js';
-import { decodedInSlices } from '../../protocol/json.js';
+import { asFields, isObject } from '../../base/isObject.js';
+import { decodedInSlices, storedJson } from '../../protocol/json.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
 import {
@@ -25,7 +26,12 @@ import {
 import { endLength, LineSplitter } from './lineSplitter.js';
 import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
-import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
+import {
+  causeOfDeath,
+  faultOfAnswer,
+  type StdioEnding,
+  type StdioRemains,
+} from '../../failures/stdio.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerTransport } from '../../peer/peer.js';
 import type { Readable } from 'node:stream';
@@ -69,6 +75,8 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
+  /** What is wrong with an answer behind the last message. */
+  misread: string | undefined;
   /**
    * Lines that did not fit into their turn, and the lines after them, until they have been
    * delivered.
@@ -156,7 +164,9 @@ export class StdioTransport implements ServerTransport {
     return {
       stderr,
       stray: [...this.stray],
-      unfinished,
+      // The second byte of a line break in UTF-16.
+      unfinished: unfinished === '\0' ? '' : unfinished,
+      misread: this.misread ?? faultOfAnswer(unfinished),
       sawMessage: this.sawMessage,
     };
   }
@@ -178,6 +188,7 @@ export class StdioTransport implements ServerTransport {
     if ('method' in message) {
       if ('id' in message) {
         this.asked.set(String(message.id), true);
+        this.misread = undefined;
         this.inARow = this.asked.size > 1 ? 0 : this.inARow + 1;
       }
     } else if (stdin.writableLength > answerBacklog) {
@@ -354,10 +365,12 @@ export class StdioTransport implements ServerTransport {
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
+      this.misread = faultOfAnswer(line.slice(0, endLength)) ?? this.misread;
       this.answerUnreadably(line);
       return 1;
     }
     this.sawMessage = true;
+    this.misread = undefined;
     let unasked = 0;
     for (const message of messages)
       if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
@@ -365,10 +378,10 @@ export class StdioTransport implements ServerTransport {
     return unasked;
   }
 
-  /** An answer that is almost JSON costs the call it answers. */
+  /** An answer that is almost JSON costs the call it answers (X1a). */
   private answerUnreadably(line: string): void {
     const id = idInEnds(line.slice(0, endLength), line.slice(-endLength));
-    if (id === undefined || line.includes('"method"') || !this.asked.delete(id)) return;
+    if (id === undefined || !isAnswer(line) || !this.asked.delete(id)) return;
     const message = `The server answered with a line that cannot be read as JSON-RPC: ${shortened(line, keptLineLength)}`;
     this.deliver([
       {
@@ -402,7 +415,7 @@ export class StdioTransport implements ServerTransport {
 
   private askedIn(head: string, tail: string): string | undefined {
     const id = idInEnds(head, tail) ?? (this.asked.size === 1 ? this.asked.keys()[0] : undefined);
-    return id !== undefined && this.asked.has(id) && !head.includes('"method"') ? id : undefined;
+    return id !== undefined && this.asked.has(id) && isAnswerCut(head, tail) ? id : undefined;
   }
 
   private deliver(messages: readonly JSONRPCMessage[]): void {
@@ -441,6 +454,20 @@ const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
 function idInEnds(head: string, tail: string): string | undefined {
   const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
   return found?.startsWith('"') ? found.slice(1, -1) : found;
+}
+
+/** True if the line has members of an answer. A line of a log may be JSON with an id. */
+function isAnswer(line: string): boolean {
+  const fields = line.length > longMessage ? undefined : asFields(storedJson(line));
+  if (!fields || Object.keys(fields).length === 0) return isAnswerCut(line, '');
+  const { jsonrpc, method, level, result, error } = fields;
+  if (jsonrpc !== undefined) return method === undefined;
+  return level === undefined && (result !== undefined || isObject(error));
+}
+
+function isAnswerCut(head: string, tail: string): boolean {
+  const members = /"(?:jsonrpc|result|error)"\s*:/;
+  return !head.includes('"method"') && (members.test(head) || members.test(tail));
 }
 
 /**

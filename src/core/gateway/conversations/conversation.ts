@@ -28,6 +28,7 @@ export class Conversation {
     readonly id: string,
     readonly listing: Listing,
     readonly past: Past,
+    /** By `clock.awake`. */
     public lastUsed: number,
   ) {}
 
@@ -40,7 +41,7 @@ export class Conversation {
     const limit = quietLimits[kind];
     const wait = (ms: number): Disposable =>
       clock.after(ms, () => {
-        const left = isInUse() ? limit : this.lastUsed + limit - clock.now();
+        const left = isInUse() ? limit : this.lastUsed + limit - clock.awake();
         if (left > 0) this.quiet = wait(left);
         else end();
       });

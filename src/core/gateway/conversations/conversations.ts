@@ -36,7 +36,7 @@ export class Conversations implements Disposable {
   /** Returns undefined if all places are in use. `listing` and `past` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, past: Past): Conversation | undefined {
     const key = keyOf(given);
-    const now = this.clock.now();
+    const now = this.clock.awake();
     const before = this.kept.get(key);
     if (!before && this.kept.size >= this.max && !this.makeRoom()) return undefined;
     const conversation = before ?? new Conversation(given.id, listing(), past, now);

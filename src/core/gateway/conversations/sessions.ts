@@ -73,7 +73,7 @@ export class Sessions implements Disposable {
     const inherited = isRevived ? undefined : this.inherited(toolset, traits);
     const conversation = inherited ?? sessionConversation(id);
     const past = origin === 'new' ? pastOf(traits) : restarted;
-    const now = this.clock.now();
+    const now = this.clock.awake();
     const own = new Conversation(conversation, listing(conversation), past, now);
     const session = new Session(id, traits, own, isRevived);
     this.byId.set(id, session);
@@ -85,7 +85,7 @@ export class Sessions implements Disposable {
     if (!session) return undefined;
     const { toolset, policy } = session.listing;
     if (toolset !== route.toolset || !isServedAt(route, policy)) return undefined;
-    session.conversation.lastUsed = this.clock.now();
+    session.conversation.lastUsed = this.clock.awake();
     return session;
   }
 
@@ -161,7 +161,7 @@ export class Sessions implements Disposable {
   streamClosed(session: Session, kind: KindOfClient): void {
     const { conversation, listing, state, listening, calls } = session;
     if (listing.policy.conversations === 'named' || state.kind === 'gone' || listening) return;
-    conversation.lastUsed = this.clock.now();
+    conversation.lastUsed = this.clock.awake();
     const cancelCalls = kind === 'connect';
     conversation.endWhenQuiet(
       this.clock,

@@ -315,7 +315,9 @@ export class Endpoint {
         response,
         400,
         errorCodes.invalidRequest,
-        'The header Mcp-Session-Id is missing.',
+        isOverStdio(request.headers)
+          ? 'The first message of a client must be `initialize`.'
+          : 'The header Mcp-Session-Id is missing.',
       );
     const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, route);
     return session ?? refuse(response, 404, errorCodes.server, noSession);

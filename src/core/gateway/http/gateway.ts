@@ -288,6 +288,7 @@ export class Gateway {
     try {
       const why = this.refusalOf(request);
       if (why === 'withoutToken' && this.proves(request, response)) return;
+      if (this.letsPage(request, response, why)) return;
       if (why !== undefined) return await this.turnAway(request, response, why);
       this.strangers.delete(socket);
       this.noteConnection(socket);
@@ -352,8 +353,30 @@ export class Gateway {
   }
 
   /**
-   * Agents read advice. The editor reads nothing, and no page may read an answer, because it has no
-   * CORS headers.
+   * Lets a page of this machine read the answer (G2f). Returns true after the answer to the question
+   * of its browser, which comes first and never has the token.
+   */
+  private letsPage(
+    { method, headers }: IncomingMessage,
+    response: ServerResponse,
+    why: Refusal | undefined,
+  ): boolean {
+    const { origin, 'access-control-request-headers': wanted = '' } = headers;
+    if (origin === undefined || why === 'stranger' || !this.isForAgents) return false;
+    response.setHeader('access-control-allow-origin', origin);
+    response.setHeader('access-control-expose-headers', 'mcp-session-id, www-authenticate');
+    response.setHeader('vary', 'origin');
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
+      return false;
+    response.setHeader('access-control-allow-methods', 'GET, POST, DELETE');
+    response.setHeader('access-control-allow-headers', wanted);
+    response.writeHead(204, { connection: 'close' }).end();
+    return true;
+  }
+
+  /**
+   * Agents read advice. The editor reads nothing, and no page of another machine may read an answer,
+   * because it has no CORS headers.
    */
   private async turnAway(
     request: IncomingMessage,

@@ -7,6 +7,7 @@ import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { SingleFlight } from '../../base/singleFlight.js';
+import { messageOf } from '../../base/text.js';
 import type { Gateway, StableAddress } from './gateway.js';
 import { noteAddress, type Program } from '../../files/addressFile.js';
 import { tokenIn } from '../../files/tokenFile.js';
@@ -14,11 +15,15 @@ import { watchFile } from '../../files/watchedFile.js';
 
 export type EndpointState =
   | { readonly kind: 'starting' }
-  /** `instead` is the port known to earlier clients. */
+  /**
+   * `instead` is the port known to earlier clients. `unnoted`: why clients without port and token
+   * do not find it, as a phrase.
+   */
   | {
       readonly kind: 'listening';
       readonly port: number;
       readonly instead?: TakenPort;
+      readonly unnoted?: string;
     }
   /** Another program listens there, perhaps another window. */
   | { readonly kind: 'portTaken'; readonly port: number }
@@ -151,21 +156,24 @@ export class StableEndpoint {
       await this.close();
       const instead = await this.openWith(token);
       if (isOver()) return;
-      if (this.open && secret.noteAddress)
-        this.open.forgetAddress = await secret.noteAddress(this.port);
+      let unnoted = '';
+      const forgetAddress = await secret.noteAddress?.(this.port).catch((error: unknown) => {
+        unnoted = messageOf(error);
+      });
+      if (this.open && forgetAddress) this.open.forgetAddress = forgetAddress;
       this.enter({
         kind: 'listening',
         port: this.port,
         ...(instead && { instead }),
+        ...(unnoted !== '' && { unnoted }),
       });
     } catch (error) {
       await this.close();
       if (isOver()) return;
-      const { message } = error as Error;
       this.enter(
         isTaken(error)
           ? { kind: 'portTaken', port: this.port }
-          : { kind: 'failed', reason: message },
+          : { kind: 'failed', reason: messageOf(error) },
       );
       this.retry = this.deps.clock.after(again, () => this.begin());
     }

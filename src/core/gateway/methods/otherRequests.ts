@@ -9,7 +9,7 @@ import { errorCodes } from '../../protocol/errors.js';
 import type { OtherOutcome } from '../../protocol/request.js';
 import { metaOf, resultOfTask, taskMethods } from '../../protocol/versions.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
-import { withoutDataUrls } from '../../results/binaries.js';
+import { withReadableBytes } from '../../results/binaries.js';
 import type { Delivery } from '../../results/delivery.js';
 import { conversationOf } from '../conversations/conversationIds.js';
 import { otherResult } from '../dialect.js';
@@ -91,6 +91,6 @@ export async function deliveredTask(
 ): Promise<Fields> {
   const result = resultOfTask(said);
   if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
-  const plain = await inTurns(withoutDataUrls(result as CallToolResult), LoopShare.of(said));
+  const plain = await inTurns(withReadableBytes(result as CallToolResult), LoopShare.of(said));
   return { ...said, result: await delivery[results](plain, origin) };
 }

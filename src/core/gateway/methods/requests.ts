@@ -218,7 +218,7 @@ async function answerLater(
   client.calls.delete(id);
   call.reply.settle(message, status);
   // A client still waiting for an answer is probably there.
-  if (conversation) conversation.lastUsed = deps.clock.now();
+  if (conversation) conversation.lastUsed = deps.clock.awake();
   if (client.calls.size === 0) deps.noteActivity(listing.toolset);
 }
 

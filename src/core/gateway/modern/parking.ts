@@ -148,7 +148,8 @@ export class ParkableCall implements Reply {
 
   get waitsSince(): number | undefined {
     const { state } = this;
-    const isLong = state.kind === 'parked' && state.since + undisturbedMs <= this.deps.clock.now();
+    const isLong =
+      state.kind === 'parked' && state.since + undisturbedMs <= this.deps.clock.awake();
     return isLong ? state.since : undefined;
   }
 
@@ -229,7 +230,7 @@ export class ParkableCall implements Reply {
     this.state = {
       kind: 'parked',
       state,
-      since: clock.now(),
+      since: clock.awake(),
       limit,
     };
     const inputRequests = Object.fromEntries(

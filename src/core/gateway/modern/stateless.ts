@@ -314,7 +314,7 @@ export class Stateless implements Disposable {
     conversation.openPosts += 1;
     response.once('close', () => {
       conversation.openPosts -= 1;
-      conversation.lastUsed = this.deps.methods.clock.now();
+      conversation.lastUsed = this.deps.methods.clock.awake();
     });
   }
 

@@ -24,7 +24,6 @@ import {
   exclusionPhrase,
   exclusionRemedy,
 } from '../../../core/tools/exclusion.js';
-import { isValidName } from '../../../core/tools/names.js';
 import { estimatedTokens, estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
   counted,
@@ -424,9 +423,9 @@ function excludedNode(parent: Parent, { original, reason }: ExcludedTool): TreeN
   });
 }
 
-/** True if a list keeps the tool out. A tick can publish it. */
+/** True if a list keeps the tool out. A tick can publish it, unless its name would be a pattern. */
 function hasTick({ original, reason }: ExcludedTool): boolean {
-  return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && isValidName(original);
+  return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && !original.includes('*');
 }
 
 export function promptNodes(parent: Parent, server: ServerStatus): TreeNode[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  addPrefix,
+  addStep,
   insertVersion,
   setEnabled,
   setServerKey,
@@ -52,7 +52,7 @@ check('enable a server', (text) => setEnabled(text, 'a', true), [
   ['servers:\n  a: { enabled: &no false }\n  b: { enabled: *no }\n', undefined],
 ]); // oxfmt-ignore
 
-check('add a prefix', (text) => addPrefix(text, 'a', 'a_'), [
+check('add a prefix', (text) => addStep(text, 'a', "prefix: 'a_'"), [
   ['servers:\n  a:\n    command: x # c\n\n  b: {}\n', "servers:\n  a:\n    command: x # c\n    transform:\n      - prefix: 'a_'\n\n  b: {}\n"],
   ['servers:\n    a:\n        command: x', "servers:\n    a:\n        command: x\n        transform:\n            - prefix: 'a_'"],
   ['servers:\n  a:\n    transform:\n    - suffix: _s # s\n    # end\n', "servers:\n  a:\n    transform:\n    - suffix: _s # s\n    - prefix: 'a_'\n    # end\n"],
@@ -96,7 +96,7 @@ describe('edits of random files (E1)', function () {
       fc.property(file, fc.nat(), (made, index) => {
         const text = textOf(made);
         const id = made.servers[index % made.servers.length]?.[0] ?? '';
-        const result = assertMinimal(text, addPrefix(text, id, `${id}_`), 0);
+        const result = assertMinimal(text, addStep(text, id, `prefix: '${id}_'`), 0);
         const expected = modelOf(text);
         expected[id] = { ...expected[id], transform: [{ prefix: `${id}_` }] };
         assert.deepEqual(modelOf(result), expected);

@@ -4,11 +4,8 @@ import { fakeClient } from '../../../support/fakes/fakeClient.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import type { LiveConnection } from '../../../../src/core/connections/liveConnection.js';
-import {
-  openConnection,
-  StartTimedOut,
-  type Opening,
-} from '../../../../src/core/connections/eras/opening.js';
+import { StartTimedOut } from '../../../../src/core/connections/connection.js';
+import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import type { ServerTransport } from '../../../../src/core/peer/peer.js';
 import type { ServerClient } from '../../../../src/core/protocol/client.js';
@@ -183,7 +180,7 @@ describe('questions in a result of a modern server (X8c)', () => {
       params: { message: 'Who?', ...params },
     });
     const inputRequests = {
-      a: ask({ _meta: [], requestedSchema: { type: 'object', properties: {}, required: null } }),
+      a: ask({ _meta: 5, requestedSchema: { type: 'object', properties: {}, required: null } }),
       b: ask({
         _meta: { progressToken: 0.5, more: 1 },
         mode: 'url',

@@ -102,6 +102,63 @@ describe('the streams of a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('a posted request that the server only accepts (X2)', () => {
+    const answer = { jsonrpc: '2.0', id: 7, result: { late: true } } as const;
+    const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} } as const;
+
+    /** Opens the channel to a server with this stream, which accepts each call with `accepted`. */
+    async function accepting(stream: HttpReply | Promise<HttpReply>, accepted = status(202)) {
+      const other = basics();
+      const server = new FakeEndpoint(
+        (message) => (message.method === 'tools/call' ? accepted : other(message)),
+        () => stream,
+      );
+      await stage.open(server);
+      await stage.channel.send(call);
+    }
+
+    for (const [name, accepted] of [
+      ['202', status(202)],
+      ['204', status(204)],
+      ['an empty 200', { ...status(200), headers: { 'content-length': '0' } }],
+    ] as const)
+      it(`the stream brings the answer after ${name}`, async () => {
+        const body = new PassThrough();
+        await accepting({ ...events(''), body }, accepted);
+        await stage.clock.flow(10_000);
+        assert.deepEqual(stage.delivered, []);
+        body.write(`data: ${JSON.stringify({ ...answer, id: '7' })}\n\n`);
+        await stage.clock.flow(1000);
+        assert.deepEqual(stage.delivered[0], { ...answer, id: '7' });
+        assert.deepEqual(stage.died, []);
+      });
+
+    it('a stream that opens after the request brings the answer', async () => {
+      let open = (_: HttpReply): void => {};
+      await accepting(new Promise((resolve) => (open = resolve)));
+      await stage.clock.flow(10_000);
+      assert.deepEqual(stage.delivered, []);
+      open(events(`data: ${JSON.stringify(answer)}\n\n`));
+      await stage.clock.flow(100);
+      assert.deepEqual(stage.delivered[0], answer);
+    });
+
+    it('the end of the stream is the end of the request', async () => {
+      const body = new PassThrough();
+      await accepting({ ...events(''), body });
+      await stage.clock.flow(1000);
+      body.end();
+      await stage.clock.flow(100);
+      assert.match(JSON.stringify(stage.delivered), /had to bring the answer ended/);
+    });
+
+    it('a server without a stream has refused the request', async () => {
+      await accepting(status(405));
+      await stage.clock.flow(100);
+      assert.match(JSON.stringify(stage.delivered), /accepted the request, but did not answer it/);
+    });
+  });
+
   describe('the stream of a call (X2)', () => {
     const done = { jsonrpc: '2.0', id: 7, result: {} } as const;
     let answeredAt: number;

@@ -65,6 +65,63 @@ describe('stdio transport', () => {
     );
   });
 
+  it('a line of a log that is JSON with the id of a request is no answer (X1a)', async () => {
+    await transport.start();
+    const answers: unknown[] = [];
+    transport.onmessage = (message) => answers.push(message);
+    await send(7);
+    const lines = [
+      { id: 7, level: 30, msg: 'request received' },
+      { level: 'info', msg: 'x', id: 7 },
+      { id: '7', level: 'debug', msg: 'rx' },
+      { level: 'error', error: 'it took long', id: 7 },
+      { id: 7, time: 1, response: { jsonrpc: '2.0', result: {} } },
+    ];
+    for (const each of lines) stdout.write(`${JSON.stringify(each)}\n`);
+    stdout.write('{"id":7,level=info}\n');
+    await rest();
+    assert.deepEqual(answers, []);
+    stdout.write('{"id":7,"result":{}}\n');
+    await rest();
+    assert.equal(answers.length, 1, 'a result without `jsonrpc` costs its call');
+  });
+
+  it('a very long line of a log costs no call (X1a)', async () => {
+    await transport.start();
+    const answers: unknown[] = [];
+    transport.onmessage = (message) => answers.push(message);
+    await send(7);
+    const text = 'x'.repeat(17 * 1024 * 1024);
+    for (const line of [`{"level":"debug","msg":"${text}","id":7}\n`, `${text}\n`]) {
+      stdout.write(line);
+      await rest();
+    }
+    assert.deepEqual(answers, []);
+    stdout.write(`{"jsonrpc":"2.0","id":7,"result":"${text}"}\n`);
+    await rest();
+    assert.equal(answers.length, 1);
+  });
+
+  it('the remains name an answer that could not be read, until a message comes (X1a)', async () => {
+    await transport.start();
+    const answer = '{"jsonrpc":"2.0","id":7,"result":{}}';
+    for (const [written, fault] of [
+      [`INFO ${answer}\n`, /beside other text/],
+      [`${JSON.stringify(JSON.parse(answer), undefined, 2)}\n`, /over several lines/],
+      [Buffer.from(`${answer}\n`, 'utf16le'), /UTF-16/],
+    ] as const) {
+      await send(7);
+      assert.equal(transport.remains.misread, undefined);
+      stdout.write(written);
+      await rest();
+      assert.match(transport.remains.misread ?? '', fault);
+      // The second byte of the last line break in UTF-16 is a line with nothing else.
+      stdout.write(`\n${answer}\n`);
+      await rest();
+      assert.equal(transport.remains.misread, undefined);
+    }
+  });
+
   it('messages of one turn are written together, in their order', async () => {
     await Promise.all([send(1), send(2)]);
     await send(3);

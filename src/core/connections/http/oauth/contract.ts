@@ -72,7 +72,11 @@ export type SignInStatus =
       readonly fix?: string | undefined;
     }
   /** `lacks` holds further scopes the server wants for some of its work. */
-  | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
+  | {
+      readonly kind: 'signedIn';
+      readonly lacks: string | undefined;
+      readonly fix?: string;
+    };
 
 export interface SignIns {
   statusOf(launch: Launch): SignInStatus;

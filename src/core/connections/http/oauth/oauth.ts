@@ -4,14 +4,25 @@
  * go to `keepSecret` before use.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { limited } from '../../../base/clock.js';
+import { delay, limited, type Clock } from '../../../base/clock.js';
 import { asText } from '../../../base/text.js';
 import { Emitter } from '../../../base/events.js';
 import { printerOf } from '../../../config/launchValues.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
-import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
-import { exchange, readText, shown } from '../exchange.js';
+import type { FetchAgain, HttpAccess, Refusal, Verdict } from '../endpoint.js';
+import {
+  discard,
+  exchange,
+  inShort,
+  isForNow,
+  readText,
+  shown,
+  wordsIn,
+  type HttpExchange,
+  type HttpReply,
+} from '../exchange.js';
+import { askAgain, longestPauseMs, pauseMs } from '../refusals.js';
 import type { Authority } from './discovery.js';
 import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
@@ -45,10 +56,10 @@ export class OAuth implements SignIns {
    * Returns undefined if the file itself has the credentials. @param launch with the output of its
    * programs
    */
-  accessFor(launch: HttpLaunch): OAuthAccess | undefined {
+  accessFor(launch: HttpLaunch, fetchAgain?: FetchAgain): OAuthAccess | undefined {
     const access = this.accessOf(launch);
     // The address and the client are the same; its secret may be another one.
-    if (access) access.launch = launch;
+    if (access) Object.assign(access, { launch, fetchAgain });
     return access;
   }
 
@@ -126,6 +137,8 @@ const unnamed = 'more than was granted';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
 
+const scopesFix =
+  'Add them to `scopes` under `oauth`, and let the authorization server grant them to this client.';
 const programFix =
   'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
 
@@ -153,6 +166,7 @@ export class OAuthAccess implements HttpAccess {
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
   launch: HttpLaunch;
+  fetchAgain: FetchAgain | undefined;
 
   constructor(private readonly deps: OAuthAccessDeps) {
     this.launch = deps.launch;
@@ -178,7 +192,8 @@ export class OAuthAccess implements HttpAccess {
     }
     this.challenge = { ...challenge, metadataUrl };
     if (this.hasOther(used)) return { kind: 'renewed' };
-    if (again) return this.need('The server refuses the new token too.');
+    const { issuer } = this.kept.value.grant?.authority ?? {};
+    if (again) return this.need(`The server refuses the new token of ${issuer} too.`);
     const failure = await this.renewOnce(used).then(
       () => undefined,
       (error: unknown) => error as Error,
@@ -240,6 +255,10 @@ export class OAuthAccess implements HttpAccess {
     this.kept.dispose();
   }
 
+  private get isProgram(): boolean {
+    return this.launch.oauth?.grant === 'client_credentials';
+  }
+
   private hasOther(used: string | undefined): boolean {
     return this.kept.token !== undefined && this.kept.token !== used;
   }
@@ -251,8 +270,9 @@ export class OAuthAccess implements HttpAccess {
       this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
       this.becomeSignedIn();
     }
-    const why = `This request needs more rights: ${scope ?? unnamed}. Sign in again to grant them.`;
-    return { kind: 'signIn', why };
+    const why = `This request needs more rights: ${scope ?? unnamed}.`;
+    if (this.isProgram) return { kind: 'signIn', why, fix: scopesFix };
+    return { kind: 'signIn', why: `${why} Sign in again to grant them.` };
   }
 
   private wantedScope({ scopes }: Authority): string | undefined {
@@ -266,8 +286,7 @@ export class OAuthAccess implements HttpAccess {
 
   private async need(why: string, fix?: string): Promise<Verdict> {
     if (this.kept.value.grant) await this.kept.forgetGrant();
-    const known =
-      fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
+    const known = fix ?? (this.isProgram ? programFix : undefined);
     this.lack(why, known);
     return {
       kind: 'signIn',
@@ -318,18 +337,23 @@ export class OAuthAccess implements HttpAccess {
     grant: Grant | undefined,
     signal: AbortSignal,
   ): Promise<Renewal | undefined> {
-    const { launch } = this;
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
     const { programGrant, renewed } = await import('./renewal.js');
     const { loadOAuthSdk } = await import('./sdk.js');
-    if (launch.oauth?.grant === 'client_credentials') {
+    if (this.isProgram) {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
-      return {
-        kind: 'renewed',
-        grant: await programGrant({ authority, launch, scope }, { fetchFn, clock }),
-      };
+      const get = (): Promise<Grant> =>
+        programGrant({ authority, launch: this.launch, scope }, { fetchFn, clock });
+      const grant = await get().catch(async (error: unknown) => {
+        // The program of the secret may print another one now.
+        const fetched = error instanceof SignInFailure && (await this.fetchAgain?.(signal));
+        if (typeof fetched !== 'object') throw error;
+        this.launch = fetched;
+        return await get();
+      });
+      return { kind: 'renewed', grant };
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
@@ -386,7 +410,12 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private fetchFor(signal: AbortSignal): FetchLike {
-    return oauthFetch(this.agents, `mcp-toolsets/${this.deps.clientVersion}`, signal);
+    return oauthFetch(
+      this.agents,
+      `mcp-toolsets/${this.deps.clientVersion}`,
+      signal,
+      this.deps.clock,
+    );
   }
 
   private followToken(): void {
@@ -399,7 +428,8 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private becomeSignedIn(): void {
-    this.become({ kind: 'signedIn', lacks: this.lacking && (this.lacking.scope ?? unnamed) });
+    const lacks = this.lacking && (this.lacking.scope ?? unnamed);
+    this.become({ kind: 'signedIn', lacks, ...(this.isProgram && { fix: scopesFix }) });
   }
 
   private lack(why: string, fix?: string): void {
@@ -422,15 +452,35 @@ export class OAuthAccess implements HttpAccess {
 const bodyLimit = 1024 * 1024;
 const bodiless = [204, 205, 304];
 
+const mostTries = 3;
+const firstPauseMs = 500;
+
+/** Sends again if the authorization server refuses only for the moment. */
+async function patiently(request: HttpExchange, clock: Clock): Promise<HttpReply> {
+  for (let tries = 1; ; tries++) {
+    const reply = await exchange(request);
+    const pause = pauseMs(reply, clock.now()) ?? firstPauseMs * tries;
+    if (!isForNow(reply) || tries === mostTries || pause > longestPauseMs) return reply;
+    discard(reply.body);
+    await delay(clock, pause, request.signal);
+  }
+}
+
 /**
  * Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures.
  */
-function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
+function oauthFetch(
+  agents: HttpAgents,
+  userAgent: string,
+  signal: AbortSignal,
+  clock: Clock,
+): FetchLike {
   return async (target, init) => {
     const headers = Object.fromEntries(new Headers(init?.headers));
     const body = init?.body as string | URLSearchParams | null | undefined;
-    const reply = await exchange({
-      method: init?.method === 'POST' ? 'POST' : 'GET',
+    const isPost = init?.method === 'POST';
+    const request: HttpExchange = {
+      method: isPost ? 'POST' : 'GET',
       url: new URL(target),
       headers: {
         accept: 'application/json',
@@ -442,10 +492,18 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
       redirects: 'leave',
       agents,
       signal,
-    });
+    };
+    const reply = isPost ? await patiently(request, clock) : await exchange(request);
     const text = await readableAnswer(await readText(reply, bodyLimit));
-    const isForToken =
-      init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
+    const isOAuth = /"error"\s*:\s*"/.test(text);
+    if (isPost && reply.status > 299 && (isForNow(reply) || !isOAuth)) {
+      const pause = pauseMs(reply, clock.now());
+      const more = pause === undefined ? '' : `. ${askAgain(pause)}`;
+      throw new Error(
+        `${shown(reply.url)} answered with HTTP ${reply.status}: ${inShort(wordsIn(text))}${more}`,
+      );
+    }
+    const isForToken = isPost && new URLSearchParams(body?.toString()).has('grant_type');
     const came =
       isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
     if (came !== undefined)

@@ -242,16 +242,16 @@ describe('treeModel', () => {
 
   const out = (original: string, reason: ExclusionReason) => ({ original, reason });
 
-  it('has a tick box at each tool that a list decides about, in the order of the server (N2)', () => {
+  it('has a tick box at each tool that a list decides about and a pattern can name, in the order of the server (N2)', () => {
     const changes = {
       tools: [servedTool('my_b', { original: 'b' })],
       excluded: [
         out('c', { kind: 'blacklist', pattern: 'c*' }),
         out('a', { kind: 'whitelist' }),
-        out('a b', { kind: 'whitelist' }),
+        out('a*', { kind: 'whitelist' }),
         out('d', { kind: 'denied', pattern: 'd', published: 'my_d' }),
       ],
-      listed: ['a', 'b', 'a b', 'c', 'd'],
+      listed: ['a', 'b', 'a*', 'c', 'd'],
       offered: 5,
     };
     const [first, second, third, group] = serverRow(changes).children;
@@ -267,7 +267,7 @@ describe('treeModel', () => {
     assert.deepEqual(
       group?.children.map(({ label, ticked, published }) => [label, ticked, published]),
       [
-        ['a b', undefined, undefined],
+        ['a*', undefined, undefined],
         ['d', undefined, 'my_d'],
       ],
     );
