@@ -41,8 +41,9 @@ export async function noteAddress(
   tokenFile: string,
   noted: Pick<NotedAddress, 'port' | 'program' | 'since'>,
 ): Promise<() => Promise<void>> {
+  const { dir, name } = path.parse(tokenFile);
   const id = randomBytes(8).toString('hex');
-  const file = path.format({ ...partsOf(tokenFile), ext: `.${id}.address` });
+  const file = path.join(dir, `${name}.${id}.address`);
   const full: NotedAddress = {
     ...noted,
     pid: process.pid,
@@ -55,7 +56,7 @@ export async function noteAddress(
 
 /** The newest first. A note whose process is certainly gone is removed. */
 export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]> {
-  const { dir, name } = partsOf(tokenFile);
+  const { dir, name } = path.parse(tokenFile);
   const names = await readdir(dir).catch(() => []);
   const files = names.filter(
     (file) =>
@@ -63,11 +64,6 @@ export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]>
   );
   const noted = await Promise.all(files.map((file) => live(path.join(dir, file))));
   return noted.filter((each) => each !== undefined).sort((a, b) => b.since - a.since);
-}
-
-function partsOf(tokenFile: string): { readonly dir: string; readonly name: string } {
-  const { dir, name } = path.parse(tokenFile);
-  return { dir, name };
 }
 
 async function live(file: string): Promise<NotedAddress | undefined> {

@@ -20,14 +20,12 @@ import { linesOf } from '../../../src/core/base/text.js';
 import { launcherFor } from '../../../src/core/agents/agents.js';
 import { writeLauncher } from '../../../src/core/files/launcherFile.js';
 import { addressNotes } from '../../support/core/addressNotes.js';
+import { textOf } from '../../support/core/answerText.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { within } from '../../support/core/within.js';
 import { untilNone } from '../../support/processes.js';
-
-const textOf = (result: unknown): string =>
-  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('mcp-toolsets connect', () => {
   let cli: CommandLine;

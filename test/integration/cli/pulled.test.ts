@@ -8,13 +8,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { textOf } from '../../support/core/answerText.js';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
 import { http, type Entry } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
-
-const textOf = (result: unknown): string =>
-  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('connect and approvals (S1)', () => {
   let stage: ApprovalStage;

@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { textOf } from '../../support/core/answerText.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import {
@@ -17,9 +18,6 @@ import {
 } from '../../support/core/sandboxes.js';
 import { within } from '../../support/core/within.js';
 import { untilNone } from '../../support/processes.js';
-
-const textOf = (result: unknown): string =>
-  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('mcp-toolsets connect in a sandbox', () => {
   let cli: CommandLine;

@@ -6,6 +6,7 @@ import { request, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { textOf } from '../../support/core/answerText.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { inspect } from '../../support/core/inspector.js';
@@ -13,8 +14,6 @@ import { Serving } from '../../support/core/serving.js';
 import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 
-const textOf = (result: unknown): string =>
-  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 const pidOf = async (client: Client, meta = {}): Promise<string> =>
   textOf(await client.callTool({ name: 'alpha_pid', _meta: meta }));
 

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { textOf } from '../../support/core/answerText.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
@@ -13,8 +14,6 @@ import { within } from '../../support/core/within.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
 const question = /Allow this call of "echo" of "a"\? \[y\]es, for the \[c\]onversation, \[N\]o: $/;
-const textOf = (result: unknown): string =>
-  (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('the question at a terminal (S4)', function () {
   suiteNotHere(this, terminalsMissing.here, terminalsMissing.reason);
