@@ -7,6 +7,8 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Talk } from '../agents/models/scriptedModel.ts';
 import { waitUntil } from '../support/editor/processes.ts';
 import { isAlive } from '../support/processes.ts';
@@ -195,6 +197,33 @@ describe('toolsets in the agent host', function () {
     assert.match(after.text, /(?:that one|that this conversation had) is gone/);
     assert.deepEqual(host.offers().at(-1), before);
     assert.match(before?.['counter']?.headers['Authorization'] ?? '', /^Bearer [\w-]{43}$/);
+    await first.finish();
+  });
+
+  it('The address stays over a reload with a call in flight, and the call fails (G2c)', async () => {
+    const before = host.offers().at(-1);
+    const counter = before?.['counter'];
+    assert.ok(counter);
+    const client = new Client({ name: 'caller', version: '1' });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(counter.url), {
+        requestInit: { headers: counter.headers },
+      }),
+    );
+    let call = Promise.resolve<unknown>(undefined);
+    await new Promise<void>((begun) => {
+      const slow = { name: 'slow', arguments: { ms: 600_000, steps: 6_000 } };
+      call = client
+        .callTool(slow, undefined, { onprogress: () => begun(), timeout: 300_000 })
+        .catch((error: unknown) => error);
+    });
+    await host.reload();
+    await call;
+    await client.close();
+    await host.goOn(first);
+    await untilOffered(first, 'counter-tally');
+    assert.equal((await tally(first)).count, 1);
+    assert.deepEqual(host.offers().at(-1), before);
     await first.finish();
   });
 });

@@ -21,6 +21,7 @@ import { Random } from '../unit/stress/random.js';
 import {
   failureOf,
   offersOf,
+  publishedOf,
   realText,
   realVocabulary,
 } from '../integration/stress/realServers.js';
@@ -240,7 +241,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         break;
       case 'check': {
         count('check');
-        const published = stage.published().filter((name) => !name.startsWith(`${adminId}/`));
+        const published = publishedOf(stage);
         const expected = oracle.published();
         if (JSON.stringify(published) !== JSON.stringify(expected)) {
           disagreements.push(

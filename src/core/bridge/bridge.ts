@@ -21,7 +21,7 @@ import { Peer, type PeerListener, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { addressConversation, sessionConversation } from '../protocol/conversationLabel.js';
-import { lostCallText } from '../protocol/lostCall.js';
+import { gatewayEnded, lostCallText } from '../protocol/lostCall.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
 import { Line, type LineDeps, type Way, OwnAddress } from './line.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
@@ -384,7 +384,6 @@ export class Bridge {
 /** A script may end its input behind its last request. Hanging calls end after this, in milliseconds. */
 const lastAnswersMs = 10_000;
 
-const gatewayEnded = 'the program that serves the toolsets ended';
 const nextGateway = ' The next call goes to another one, with new instances.';
 
 function isLostCall(method: string, failure: TransportFailure): boolean {

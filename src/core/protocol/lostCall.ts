@@ -5,6 +5,9 @@ export function lostCallText(tool: string, cause: string, next: string): string 
   return `Error: result unknown. The call of "${tool}" was not answered: ${clause(cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
 }
 
+/** A cause for `lostCallText`. */
+export const gatewayEnded = 'the program that serves the toolsets ended';
+
 export const lostCallReason = 'The connection ended before the answer.';
 
 /** Some causes are sentences. */

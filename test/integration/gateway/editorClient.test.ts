@@ -204,11 +204,13 @@ describe('gateway: a client like the editor', () => {
       assert.equal((await client.send('DELETE')).status, 404);
     });
 
-    it('a call is cancelled when the gateway ends', async () => {
-      client.call({ name: 'click' });
+    it('a call is cancelled when the gateway ends, and its client gets an answer (X4)', async () => {
+      const stream = client.call({ name: 'click' });
       const { call } = await rig.backend.nextCall();
       await rig.gateway.dispose();
       assert.equal(call.signal.aborted, true);
+      const { error } = (await stream.message()) as { error: { message: string } };
+      assert.match(error.message, /^Error: result unknown\. The call of "click" .* not sent again\.$/);
     });
   });
 

@@ -1,6 +1,8 @@
 /** The programs of random edits as real servers. Each name says the offer or the failure. */
 import path from 'node:path';
+import { adminId } from '../../../src/core/catalogue/admin.js';
 import { fixturePath } from '../../support/core/bundles.js';
+import type { Stage } from '../../support/core/stage.js';
 import {
   launchVariable,
   textOf,
@@ -59,4 +61,11 @@ export function launchOf({ program, nonce }: EntryModel): {
 
 export function realText(file: FileModel, remark: string): string {
   return textOf(file, launchOf, remark).replaceAll(`"env": "${launchVariable}"`, '"env": "PATH"');
+}
+
+/** As in the oracle, the tools of a server are sorted: their order depends on its earlier lists. */
+export function publishedOf({ host }: Stage): string[] {
+  return host.catalogue.toolsets
+    .filter(({ id }) => id !== adminId)
+    .flatMap(({ id, tools }) => tools.map(({ published }) => `${id}/${published}`).sort());
 }

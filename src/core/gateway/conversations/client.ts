@@ -11,7 +11,9 @@ import {
   type Past,
   type ServerClient,
 } from '../../protocol/client.js';
-import type { RequestId } from '../../protocol/jsonRpc.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { errorMessage, type RequestId } from '../../protocol/jsonRpc.js';
+import { gatewayEnded, lostCallText } from '../../protocol/lostCall.js';
 import { isLoudEnough, modernVersion } from '../../protocol/versions.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
@@ -20,6 +22,8 @@ import type { Conversation } from './conversation.js';
 import type { Listing, Topic } from './listings.js';
 
 export interface CallInFlight {
+  /** The name of a tool or prompt, or a URI. */
+  readonly what: string;
   readonly controller: Cancellation;
   readonly reply: Reply;
   readonly listVersion: number;
@@ -64,12 +68,29 @@ export function cancelCall(
   id: RequestId,
   reason?: unknown,
 ): void {
+  endCall(calls, id, undefined, reason);
+}
+
+/** Cancels the calls in flight of a gateway that ends. Their client reads *result unknown* (X4). */
+export function loseCalls({ calls }: Pick<Client, 'calls'>): void {
+  for (const id of calls.keys()) {
+    const message = lostCallText(calls.get(id)?.what ?? '', gatewayEnded, '');
+    endCall(calls, id, errorMessage(id, { code: errorCodes.server, message }));
+  }
+}
+
+function endCall(
+  calls: Client['calls'],
+  id: RequestId,
+  answer: string | undefined,
+  reason?: unknown,
+): void {
   const call = calls.get(id);
   if (!call) return;
   calls.delete(id);
   call.controller.abort(reason);
   // Its server first takes back its open questions, on the same stream.
-  setImmediate(() => call.reply.settle(undefined));
+  setImmediate(() => call.reply.settle(answer));
 }
 
 /** A client as one of its conversations: during a call on the stream of the call, otherwise on a listening stream. */

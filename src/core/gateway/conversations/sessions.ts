@@ -4,6 +4,7 @@ import type { Disposable } from '../../base/disposables.js';
 import { known, type Past } from '../../protocol/client.js';
 import { sessionConversation } from '../../protocol/conversationLabel.js';
 import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
+import { loseCalls } from './client.js';
 import { newSessionId } from './clientTraits.js';
 import { Conversation, type KindOfClient } from './conversation.js';
 import type { Listing } from './listings.js';
@@ -102,8 +103,10 @@ export class Sessions implements Disposable {
   }
 
   dispose(): void {
-    const all: Closing = { cancelCalls: true, mayContinue: false };
-    for (const session of [...this.byId.values()]) this.close(session, all);
+    for (const session of [...this.byId.values()]) {
+      loseCalls(session);
+      this.close(session, justEnded);
+    }
     for (const session of [...this.waiting.keys()]) this.endConversation(session);
   }
 

@@ -109,6 +109,7 @@ export function forward(
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
   const call: CallInFlight = {
+    what: forwarding.what,
     controller: new Cancellation(),
     reply,
     listVersion: listing.tools.version,

@@ -31,7 +31,13 @@ import {
 } from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import type { ServedToolset } from '../backend.js';
-import { CallClient, cancelCall, type CallInFlight, type Client } from '../conversations/client.js';
+import {
+  CallClient,
+  cancelCall,
+  loseCalls,
+  type CallInFlight,
+  type Client,
+} from '../conversations/client.js';
 import type { ClientTraits } from '../conversations/clientTraits.js';
 import type { Conversation } from '../conversations/conversation.js';
 import {
@@ -98,7 +104,10 @@ export class Stateless implements Disposable {
   /** Cancels the calls in flight. */
   dispose(): void {
     this.parking.dispose();
-    for (const client of this.calling) client.close();
+    for (const client of this.calling) {
+      loseCalls(client);
+      client.close();
+    }
   }
 
   announce(listing: Listing): void {

@@ -65,7 +65,7 @@ describe('gateway: sessions', () => {
   ): { reply: FakeStream; signal: CancelSignal; result(): void } {
     const reply = new FakeStream();
     const controller = new Cancellation();
-    const call = { controller, reply, listVersion: session.listing.tools.version };
+    const call = { what: 'tool', controller, reply, listVersion: session.listing.tools.version };
     session.calls.set(id, call);
     return {
       reply,
