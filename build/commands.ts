@@ -7,7 +7,7 @@
 
 /** An entry of a command in the menus of the editor. */
 interface Entry {
-  readonly menu: 'view/title' | 'view/item/context' | 'editor/title';
+  readonly menu: 'view/title' | 'view/item/context' | 'editor/title' | typeof whenCalledMenu;
   readonly when: string;
   /** The sections with their orders. `inline` and `navigation` show the icon. */
   readonly groups: readonly string[];
@@ -29,7 +29,9 @@ export interface Command {
 const serving = 'mcpToolsets.phase == serving';
 const trusted = 'isWorkspaceTrusted';
 const withFolder = `${trusted} && workspaceFolderCount > 0`;
-/** For commands that need a row or a document. */
+/** The view *Calls* was shown, and the record has something. */
+const withCalls = `${withFolder} && mcpToolsets.hasCalls`;
+/** For commands that need a row or a document, or are in *Manage Server…*. */
 const never = 'false';
 
 /** The buttons and the menu in the title of one of our views. */
@@ -65,27 +67,80 @@ function inReview(group: string, ...reviews: string[]): Entry {
   return { menu: 'editor/title', when: schemes.join(' || '), groups: [group] };
 }
 
+/** The submenu of a tool. */
+export const whenCalledMenu = 'mcpToolsets.whenCalled';
+
+/**
+ * A choice of the submenu. Menus of extensions have no check marks, so the present choice is a
+ * command with the mark in its title.
+ */
+function whenCalled(title: string, order: number, word: string, isPresent: boolean): Command {
+  const is = `viewItem =~ / ${word}\\b/`;
+  const when = isPresent ? is : `!(${is})`;
+  return {
+    title: isPresent ? `✓ ${title}` : title,
+    enabled: serving,
+    palette: never,
+    menus: [{ menu: whenCalledMenu, when, groups: [`1_choice@${order}`] }],
+  };
+}
+
+export const submenus = [
+  {
+    id: whenCalledMenu,
+    label: 'When Called',
+    when: 'view == mcpToolsets.servers && viewItem =~ /^(tool|builtInTool|excluded denied)/',
+    group: '4_permission',
+  },
+];
+
+export const keys = [
+  {
+    command: 'mcpToolsets.toggleTick',
+    key: 'space',
+    when: 'focusedView == mcpToolsets.servers && listFocus && !inputFocus',
+    // The editor replaces it by the focused row.
+    args: { $treeViewId: 'mcpToolsets.servers', $focusedTreeItem: true },
+  },
+];
+
 export const commands = {
+  manageServer: {
+    title: 'Manage Server…',
+    icon: 'settings-gear',
+    enabled: serving,
+    palette: serving,
+    menus: [onServerRow('=~ /^server/', '1_run@5')],
+  },
   start: {
     title: 'Start Server',
     icon: 'play',
     enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* startable/', 'inline@1', '1_run@1')],
+    palette: never,
+    menus: [
+      onServerRow('=~ /^server(?!.* (approvable|restartable)).* startable/', 'inline@1'),
+      onServerRow('=~ /^server.* startable/', '1_run@1'),
+    ],
   },
   stop: {
     title: 'Stop Server',
     icon: 'debug-stop',
     enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* stoppable/', 'inline@3', '1_run@3')],
+    palette: never,
+    menus: [
+      onServerRow('=~ /^server(?!.* (approvable|restartable)).* stoppable/', 'inline@3'),
+      onServerRow('=~ /^server.* stoppable/', '1_run@3'),
+    ],
   },
   restart: {
     title: 'Restart Server',
     icon: 'debug-restart',
     enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* restartable/', 'inline@2', '1_run@2')],
+    palette: never,
+    menus: [
+      onServerRow('=~ /^server(?!.* (approvable|startable)).* restartable/', 'inline@2'),
+      onServerRow('=~ /^server.* restartable/', '1_run@2'),
+    ],
   },
   restartAll: {
     title: 'Restart All Servers',
@@ -105,8 +160,14 @@ export const commands = {
     title: 'Show Only Servers with Problems',
     icon: 'filter',
     enabled: serving,
-    palette: `${serving} && !mcpToolsets.onlyWithProblems`,
-    menus: [inTitle('servers', '1_servers@4', `${serving} && !mcpToolsets.onlyWithProblems`)],
+    palette: `${serving} && mcpToolsets.problems && !mcpToolsets.onlyWithProblems`,
+    menus: [
+      inTitle(
+        'servers',
+        '1_servers@4',
+        `${serving} && mcpToolsets.problems && !mcpToolsets.onlyWithProblems`,
+      ),
+    ],
   },
   showAll: {
     title: 'Show All Servers',
@@ -137,24 +198,17 @@ export const commands = {
     menus: [onServerRow('=~ /^server.* approvable/', 'inline@0', '0_approval@1')],
   },
   reviewPending: {
-    title: 'Review Pending Servers…',
+    title: 'Review Servers Waiting for Approval…',
     icon: 'diff',
     enabled: serving,
     palette: `${serving} && mcpToolsets.pending`,
     menus: [onServerRow('=~ /^server.* approvable/', 'inline@0', '0_approval@2')],
   },
-  revoke: {
-    title: 'Revoke Server Approval',
-    icon: 'shield',
-    enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* revocable/', '0_approval@3')],
-  },
   acceptTools: {
     title: 'Accept Changed Tools…',
     icon: 'check',
     enabled: serving,
-    palette: serving,
+    palette: `${serving} && mcpToolsets.changed`,
     menus: [
       onServerRow('=~ /^server.* changed/', '0_approval@4'),
       onServerRow('=~ /^(tool|excluded|prompt|instructions) changed/', 'inline@0', '0_approval@1'),
@@ -206,44 +260,61 @@ export const commands = {
     title: 'Sign In to Server…',
     icon: 'key',
     enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* signInable/', 'inline@0', '0_signIn@1')],
+    palette: never,
+    menus: [
+      onServerRow('=~ /^server(?!.* approvable).* signInable/', 'inline@0'),
+      onServerRow('=~ /^server.* signInable/', '0_signIn@1'),
+    ],
   },
-  setSecret: {
-    title: 'Set Secret…',
-    icon: 'key',
-    enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* secret/', '0_signIn@3')],
-  },
-  signOut: {
-    title: 'Sign Out of Server',
-    icon: 'sign-out',
-    enabled: serving,
-    palette: serving,
-    menus: [onServerRow('=~ /^server.* signOutable/', '0_signIn@2')],
-  },
-  enable: {
-    title: 'Enable Server',
+  enableForMe: {
+    title: 'Enable for Me',
     icon: 'circle-large-filled',
     enabled: serving,
-    palette: serving,
+    palette: never,
     menus: [onServerRow('=~ /^server.* disabled/', '1_run@4')],
   },
-  disable: {
-    title: 'Disable Server',
+  disableForMe: {
+    title: 'Disable for Me',
     icon: 'circle-slash',
     enabled: serving,
-    palette: serving,
+    palette: never,
     menus: [onServerRow('=~ /^server.* enabled/', '1_run@4')],
+  },
+  enable: {
+    title: 'Enable for Everyone',
+    icon: 'circle-large-filled',
+    enabled: serving,
+    palette: never,
+    menus: [onServerRow('=~ /^server(?!.* mine).* disabled/', '1_run@4')],
+  },
+  disable: {
+    title: 'Disable for Everyone',
+    icon: 'circle-slash',
+    enabled: serving,
+    palette: never,
+    menus: [onServerRow('=~ /^server(?!.* mine).* enabled/', '1_run@4')],
+  },
+  changesForMe: {
+    title: 'Changes Only for Me',
+    icon: 'account',
+    enabled: serving,
+    palette: never,
+    menus: [inTitle('servers', 'navigation@3', `${serving} && !mcpToolsets.changesForMe`)],
+  },
+  changesForEveryone: {
+    title: 'Changes for Everyone',
+    icon: 'organization',
+    enabled: serving,
+    palette: never,
+    menus: [inTitle('servers', 'navigation@3', `${serving} && mcpToolsets.changesForMe`)],
   },
   showServerLog: {
     title: 'Show Server Log',
     icon: 'output',
     enabled: serving,
-    palette: serving,
+    palette: never,
     menus: [
-      onServerRow('=~ /^server.* failed/', 'inline@3'),
+      onServerRow('=~ /^server(?!.* (approvable|signInable)).* failed/', 'inline@3'),
       onServerRow('=~ /^server/', '2_look@2'),
     ],
   },
@@ -251,11 +322,8 @@ export const commands = {
     title: 'Go to Server Definition',
     icon: 'go-to-file',
     enabled: serving,
-    palette: serving,
-    menus: [
-      onServerRow('=~ /^server/', 'inline@4'),
-      onServerRow('=~ /^(server|tool|excluded)/', '2_look@1'),
-    ],
+    palette: never,
+    menus: [onServerRow('=~ /^(server|tool|excluded)/', '2_look@1')],
   },
   goToPattern: {
     title: 'Go to the Pattern',
@@ -268,7 +336,7 @@ export const commands = {
     title: 'Copy Name',
     icon: 'copy',
     enabled: serving,
-    palette: serving,
+    palette: never,
     menus: [onServerRow('=~ /^(server|tool|excluded|prompt|resource|builtIn)/', '3_copy')],
   },
   copyError: {
@@ -297,23 +365,19 @@ export const commands = {
     palette: never,
     menus: [onServerRow('=~ / ticked/', '1_run@2')],
   },
-  askBeforeCalls: {
-    title: 'Ask Before Calls',
+  editorDecides: whenCalled('As the Editor Decides', 0, 'calledDefault', false),
+  editorDecidesNow: whenCalled('As the Editor Decides', 0, 'calledDefault', true),
+  askBeforeCalls: whenCalled('Ask', 1, 'calledAsk', false),
+  askBeforeCallsNow: whenCalled('Ask', 1, 'calledAsk', true),
+  allowTool: whenCalled('Allow', 2, 'calledAllow', false),
+  allowToolNow: whenCalled('Allow', 2, 'calledAllow', true),
+  denyTool: whenCalled('Deny', 3, 'denied', false),
+  denyToolNow: whenCalled('Deny', 3, 'denied', true),
+  calledInAllFolders: {
+    title: 'In All Folders',
     enabled: serving,
     palette: never,
-    menus: [onServerRow('=~ /^(tool|builtInTool|excluded denied)/', '4_permission@2')],
-  },
-  denyTool: {
-    title: 'Deny',
-    enabled: serving,
-    palette: never,
-    menus: [onServerRow('=~ /^(tool|builtInTool tool)/', '4_permission@3')],
-  },
-  allowTool: {
-    title: 'Allow',
-    enabled: serving,
-    palette: never,
-    menus: [onServerRow('=~ /^(tool|builtInTool|excluded denied)/', '4_permission@1')],
+    menus: [{ menu: whenCalledMenu, when: 'true', groups: ['2_scope'] }],
   },
   reload: {
     title: 'Reload Config Files',
@@ -328,7 +392,17 @@ export const commands = {
     palette: serving,
     menus: [inTitle('servers', 'navigation@1', serving)],
   },
-  createConfig: { title: 'Create Config File', icon: 'new-file', palette: withFolder },
+  openLocalConfig: {
+    title: 'Open My Local File',
+    icon: 'edit',
+    palette: withFolder,
+    menus: [inTitle('servers', '1_servers@0', serving)],
+  },
+  createConfig: {
+    title: 'Create Config File',
+    icon: 'new-file',
+    palette: `${withFolder} && mcpToolsets.phase == noFile`,
+  },
   addServer: {
     title: 'Add Server…',
     icon: 'add',
@@ -347,7 +421,7 @@ export const commands = {
     title: 'Renew Token for the Editor',
     icon: 'key',
     enabled: `${trusted} && ${serving}`,
-    palette: `${trusted} && ${serving}`,
+    palette: `${trusted} && ${serving} && mcpToolsets.agentSessions`,
   },
   import: {
     title: 'Import Servers from Other Programs…',
@@ -356,27 +430,33 @@ export const commands = {
     palette: trusted,
     menus: [inTitle('servers', '0_add', trusted)],
   },
-  explainTool: { title: 'Why Is a Tool Missing…', icon: 'question', palette: serving },
+  explainTool: {
+    title: 'Why Is a Tool Missing?',
+    icon: 'question',
+    palette: serving,
+    menus: [onServerRow('=~ /excluded/', '2_look@0')],
+  },
   copyDiagnostics: {
     title: 'Copy Diagnostics',
     icon: 'bug',
     menus: [inTitle('servers', '2_log@2')],
   },
+  whatAgentsRead: {
+    title: 'What Agents Read',
+    icon: 'open-preview',
+    enabled: serving,
+    palette: serving,
+    menus: [inTitle('servers', '2_log@0', serving)],
+  },
   openDocumentation: { title: 'Open Documentation…', icon: 'book' },
   openSettings: { title: 'Open Settings', menus: [inTitle('servers', '2_settings')] },
   openWalkthrough: { title: 'Get Started' },
   showLog: { title: 'Show Log', icon: 'output', menus: [inTitle('servers', '2_log@1')] },
-  'minds.continue': {
-    title: 'Continue @minds in Chat',
-    icon: 'debug-continue',
-    enabled: serving,
-    palette: serving,
-  },
   writeAgents: {
     title: 'Write Custom Agents for Team Members',
     icon: 'organization',
     enabled: serving,
-    palette: serving,
+    palette: `${serving} && mcpToolsets.team`,
   },
   showCall: {
     title: 'Show Call',
@@ -395,6 +475,21 @@ export const commands = {
     palette: never,
     menus: [onCallRow('=~ /^call tool/', '1_call@2')],
   },
+  keepOutCalledTool: {
+    title: 'Keep This Tool Out',
+    palette: never,
+    menus: [onCallRow('=~ /^call tool/', '2_rule@0')],
+  },
+  askNextTime: {
+    title: 'Ask Next Time',
+    palette: never,
+    menus: [onCallRow('=~ /^call tool/', '2_rule@1')],
+  },
+  fixArgument: {
+    title: 'Fix an Argument to What Was Sent…',
+    palette: never,
+    menus: [onCallRow('=~ /^call tool/', '2_rule@2')],
+  },
   showCallInstance: {
     title: 'Show Instance',
     palette: never,
@@ -403,50 +498,60 @@ export const commands = {
   filterCalls: {
     title: 'Filter Calls…',
     icon: 'filter',
-    palette: withFolder,
-    menus: [inTitle('calls', 'navigation@0', '!mcpToolsets.callsFiltered')],
+    palette: withCalls,
+    menus: [inTitle('calls', 'navigation@0')],
   },
   clearCallFilter: {
     title: 'Clear Filter of Calls',
-    icon: 'filter-filled',
+    icon: 'clear-all',
     palette: 'mcpToolsets.callsFiltered',
-    menus: [inTitle('calls', 'navigation@0', 'mcpToolsets.callsFiltered')],
+    menus: [inTitle('calls', 'navigation@1', 'mcpToolsets.callsFiltered')],
   },
   showNewCalls: {
     title: 'Show New Calls',
     icon: 'arrow-up',
     palette: 'mcpToolsets.callsWait',
-    menus: [inTitle('calls', 'navigation@1', 'mcpToolsets.callsWait')],
+    menus: [inTitle('calls', 'navigation@2', 'mcpToolsets.callsWait')],
   },
-  callsByTime: {
-    title: 'Show Calls by Time',
-    palette: withFolder,
-    menus: [inTitle('calls', '1_group@0', 'mcpToolsets.callGrouping != time')],
+  groupCalls: {
+    title: 'Group Calls…',
+    palette: withCalls,
+    menus: [inTitle('calls', '1_group@0')],
   },
-  callsByConversation: {
-    title: 'Group Calls by Conversation',
-    palette: withFolder,
-    menus: [inTitle('calls', '1_group@1', 'mcpToolsets.callGrouping != conversation')],
+  showServerEvents: {
+    title: 'Show Server Events',
+    palette: `${withCalls} && !mcpToolsets.serverEvents`,
+    menus: [inTitle('calls', '1_group@1', '!mcpToolsets.serverEvents')],
   },
-  callsByServer: {
-    title: 'Group Calls by Server',
-    palette: withFolder,
-    menus: [inTitle('calls', '1_group@2', 'mcpToolsets.callGrouping != server')],
+  hideServerEvents: {
+    title: 'Hide Server Events',
+    palette: `${withCalls} && mcpToolsets.serverEvents`,
+    menus: [inTitle('calls', '1_group@1', 'mcpToolsets.serverEvents')],
   },
   exportCalls: {
     title: 'Export Calls…',
-    palette: withFolder,
+    palette: never,
     menus: [inTitle('calls', '2_record@0')],
   },
   clearCalls: {
     title: 'Clear Calls…',
-    palette: withFolder,
+    palette: never,
     menus: [inTitle('calls', '2_record@1')],
   },
 } satisfies Record<string, Command>;
 
-/** Commands without an entry in `package.json`: only our own links, buttons and rows run them. */
-type InternalCommand = 'minds.answer' | 'openApp' | 'removeRivals' | 'revealInstance';
+/** Commands without an entry in `package.json`: only our own links, buttons, keys, rows and lists run them. */
+type InternalCommand =
+  | 'minds.answer'
+  | 'minds.continue'
+  | 'keepOutOfGit'
+  | 'openApp'
+  | 'removeRivals'
+  | 'revealInstance'
+  | 'revoke'
+  | 'setSecret'
+  | 'signOut'
+  | 'toggleTick';
 
 /** The id of a command is `mcpToolsets.<name>`. */
 export type CommandName = keyof typeof commands | InternalCommand;

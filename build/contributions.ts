@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { commands, type Command } from './commands.js';
+import { commands, keys, submenus, whenCalledMenu, type Command } from './commands.js';
 
 const all = Object.entries(commands).map(([name, command]) => ({
   id: `mcpToolsets.${name}`,
@@ -37,10 +37,16 @@ export const contributions = {
   commands: contributedCommands,
   menus: {
     'view/title': entriesOf('view/title'),
-    'view/item/context': entriesOf('view/item/context'),
+    'view/item/context': [
+      ...entriesOf('view/item/context'),
+      ...submenus.map(({ id: submenu, when, group }) => ({ submenu, when, group })),
+    ],
+    [whenCalledMenu]: entriesOf(whenCalledMenu),
     commandPalette: inPalette,
     'editor/title': entriesOf('editor/title'),
   },
+  submenus: submenus.map(({ id, label }) => ({ id, label })),
+  keybindings: keys,
 };
 
 function write(file: string): void {

@@ -5,26 +5,18 @@
  */
 import path from 'node:path';
 import { hasHome, homedir } from './core/base/home.js';
-import { leadsOut, nearestFolder, readConfig } from './cli/configFile.js';
+import { leadsOut, nearestFolder } from './cli/configFile.js';
 import { importFile, writeEntries } from './cli/changeCommands.js';
 import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
+import { helpOf } from './cli/help.js';
 import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
-import {
-  complain,
-  complainOf,
-  complainOfDefect,
-  misuse,
-  print,
-  report,
-  toJson,
-  usage,
-} from './cli/output.js';
+import { complain, complainOf, complainOfDefect, misuse, print, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
-import { elsewhereLines, gatewayLines, tokenFileFor } from './cli/gateways.js';
-import { isBroken, statusTable, tokenLines } from './cli/render.js';
+import { elsewhereLines, gatewayLines } from './cli/gateways.js';
+import { isBroken, localLines, statusTable, tokenLines } from './cli/render.js';
 import { directoryExists } from './core/assembly/assemble.js';
 import { forgetNpm } from './core/processes/environment.js';
-import { withServers, type Run } from './cli/withEngine.js';
+import type { Run } from './cli/withEngine.js';
 import { withSnapshot } from './cli/withSnapshot.js';
 import { version } from '../package.json';
 
@@ -37,12 +29,14 @@ async function main(argv: string[]): Promise<number> {
   try {
     parsed = parseCommandLine(argv);
   } catch (error) {
-    return misuse((error as Error).message);
+    return misuse(`${(error as Error).message.split(/\. |\.?\n/, 1)[0]}.`);
   }
   const { values, positionals } = parsed;
   if (values.version) return print(version);
-  if (values.help) return print(usage.trimEnd());
   const [name, ...words] = positionals;
+  const command = commands.get(name ?? '');
+  if (values.help && (command || name === undefined))
+    return print(helpOf(name, command && takenBy(command)));
   const isConnect = name === 'connect';
   if (isConnect) {
     const refusal = refusalOfFolders(values);
@@ -54,7 +48,6 @@ async function main(argv: string[]): Promise<number> {
   const permissions = await PersonsPermissions.read(homedir(), values, isConnect);
   if (typeof permissions === 'string') return complain(permissions);
   if (name === undefined) return misuse('A command is missing.');
-  const command = commands.get(name);
   if (!command) return misuse(`Unknown command "${name}".`);
   const refusal = refusalOfWords(name, command, words) ?? refusalOfOptions(name, command, values);
   if (refusal !== undefined) return misuse(refusal);
@@ -82,6 +75,7 @@ async function main(argv: string[]): Promise<number> {
     permissions,
     guardianScript,
     script: __filename,
+    withoutLocal: values['no-local'],
     maxInstances: most === undefined ? undefined : Number(most),
   };
   return command.does(run, words, values);
@@ -99,6 +93,10 @@ function refusalOfFolders(values: Options): string | undefined {
   return `In a repository, \`connect\` takes no --${outside} outside it: ${why}.`;
 }
 
+function takenBy({ takes = [] }: Command): Takes {
+  return [...takes, ...everyCommand];
+}
+
 function refusalOfWords(name: string, command: Command, words: Words): string | undefined {
   if (command.needs !== undefined && words.length === 0) return `${command.needs} is missing.`;
   const tooMuch = words[command.most ?? words.length];
@@ -106,7 +104,7 @@ function refusalOfWords(name: string, command: Command, words: Words): string | 
 }
 
 function refusalOfOptions(name: string, command: Command, values: Options): string | undefined {
-  const takes = [...everyCommand, ...(command.takes ?? [])];
+  const takes = takenBy(command);
   const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken === undefined) return undefined;
   const refusal = `\`${name}\` does not take the option --${untaken}.`;
@@ -121,7 +119,7 @@ type Takes = readonly (keyof Options)[];
 const everyCommand: Takes = ['folder', 'json', 'debug'];
 const consents: Takes = ['approve', 'approve-edits', 'yes'];
 const permissionOptions: Takes = ['allow', 'ask', 'deny'];
-const starting: Takes = ['approve', ...permissionOptions];
+const starting: Takes = ['approve', 'no-local', ...permissionOptions];
 
 type Does = (run: Run, words: Words, options: Options) => Promise<number> | number;
 
@@ -156,7 +154,7 @@ const commands = new Map<string, Command>(
       most: 0,
       needsNoHome: true,
       takes: [...starting, 'start'],
-      does: check,
+      does: lazily(() => import('./cli/checkCommand.js'), 'check'),
     },
     status: {
       most: 0,
@@ -203,7 +201,7 @@ const commands = new Map<string, Command>(
       does: lazily(explaining, 'explainTool'),
     },
     approve: {
-      takes: [...permissionOptions, 'yes'],
+      takes: [...permissionOptions, 'no-local', 'yes'],
       does: lazily(() => import('./cli/approveCommand.js'), 'approve'),
     },
     serve: {
@@ -214,7 +212,7 @@ const commands = new Map<string, Command>(
     },
     connect: {
       most: 1,
-      takes: [...permissionOptions, 'token-file', 'hold-changed', 'max-instances'],
+      takes: [...permissionOptions, 'no-local', 'token-file', 'hold-changed', 'max-instances'],
       serves: true,
       does: lazily(() => import('./cli/connectCommand.js'), 'connect'),
     },
@@ -256,15 +254,14 @@ const commands = new Map<string, Command>(
     import: {
       needs: 'The name of a file',
       most: 1,
-      takes: ['format', 'write'],
+      takes: ['format', 'local', 'write'],
       does: importFile,
     },
   }),
 );
 
-async function status(run: Run, _: Words, options: Options): Promise<number> {
-  const elsewhere = await elsewhereLines(tokenFileFor(run, options));
-  return await withSnapshot(run, options, (snapshot, gateways) => {
+function status(run: Run, _: Words, options: Options): Promise<number> {
+  return withSnapshot(run, options, (snapshot, { gateways, elsewhere }) => {
     const { servers, problems } = snapshot;
     // These are in no row of the table.
     const others = problems.filter(
@@ -278,25 +275,11 @@ async function status(run: Run, _: Words, options: Options): Promise<number> {
       clients,
     }));
     print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
-    if (!run.json)
-      for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways), ...elsewhere])
-        print(line);
+    const served = [...gatewayLines(gateways), ...elsewhereLines(elsewhere)];
+    const lines = [...localLines(snapshot), ...tokenLines(snapshot), ...served];
+    if (!run.json) for (const line of lines) print(line);
     return others.length > 0 || servers.some(isBroken) ? 1 : 0;
   });
-}
-
-function check(run: Run, _: Words, { start }: Options): Promise<number> | number {
-  if (start) {
-    return withServers({ ...run, looks: true }, ({ host: { snapshot } }) => {
-      const code = report(run.json, snapshot.problems);
-      return snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : code;
-    });
-  }
-  const { sources, problems } = readConfig(run.folder);
-  if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
-    return print(`The file ${sources[0]?.file} does not exist, so nothing is configured.`);
-  }
-  return report(run.json, problems);
 }
 
 forgetNpm();
@@ -315,8 +298,15 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-void main(process.argv.slice(2)).then(
+const argv = process.argv.slice(2);
+void main(argv).then(
   (code) => {
+    if (code === 2) {
+      const name = argv.find((word) => commands.has(word));
+      const page =
+        name === undefined ? '--help` lists the commands' : `${name} --help\` explains it`;
+      complain(`\`mcp-toolsets ${page}.`);
+    }
     process.exitCode = code === 0 && isCut ? 1 : code;
   },
   (error: unknown) => {

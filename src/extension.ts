@@ -51,14 +51,16 @@ export function activate(context: vscode.ExtensionContext): void {
     registerReviewAnswers(),
     askForApprovals(slot),
     showChangedOffers(slot),
-    showTree(shell, async (rows) =>
-      (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows),
-    ),
+    showTree(shell),
     pages,
-    showCalls(shell, pages, () =>
-      folder === undefined ? undefined : callFileOf(folder, homedir()),
+    showCalls(
+      shell,
+      pages,
+      () => (folder === undefined ? undefined : callFileOf(folder, homedir())),
+      async (...call) =>
+        (await import('./vscode/commands/fixArgument.js')).fixArgument(slot, ...call),
     ),
-    showStatusBar(slot),
+    showStatusBar(slot, shell.clock),
     showDiagnostics(slot),
     registerCommands(shell),
     registerTryTool(shell),
@@ -85,7 +87,14 @@ function shellOf(context: vscode.ExtensionContext): Shell {
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
   const titles = new ConversationTitles(storage, () => clock.now());
-  const parts = { context, clock, logs, secrets, titles, storage };
+  const parts = {
+    context,
+    clock,
+    logs,
+    secrets,
+    titles,
+    storage,
+  };
   const slot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,

@@ -6,6 +6,7 @@ import { readConfig } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
 import type { Options, Words } from './options.js';
+import { markedReview } from './markedReview.js';
 import { complain, complainOf, print, toJson } from './output.js';
 import { inOrder } from './render.js';
 import { keptOffers } from './keptOffers.js';
@@ -17,7 +18,7 @@ import { noClient, type ExpectedClient, type Fields } from '../core/protocol/cli
 
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
-  const { servers, problems } = readConfig(run.folder);
+  const { servers, problems } = readConfig(run);
   const isAbout = (server: string | undefined): boolean =>
     server === undefined || names.includes(server);
   const wrong = problems.filter(({ severity, server }) => severity === 'error' && isAbout(server));
@@ -40,9 +41,7 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
     const isAsked = !yes && isTerminal();
     if (!isAsked && !run.json) print(approvals.review(waiting));
     if (!isAsked && !yes) {
-      return complain(
-        'Nothing is approved: whether these may start is asked at a terminal, or said by --yes.',
-      );
+      return complain('Nothing was approved. Run this at a terminal, or add --yes.');
     }
     const agreed = yes ? waiting : await approvals.agreed(waiting, interruption.signal);
     if (agreed.length === 0) return complain('Nothing is approved.');
@@ -69,9 +68,7 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     const changes = await offers.changesNamed(changed);
     if (changes.length === 0) return 0;
     shown = [...shown, ...changes];
-    const { now, before } = offerReview(changes, (file) => file);
-    const review =
-      before === undefined ? now : `As it was accepted:\n\n${before}\nAs it is now:\n\n${now}`;
+    const review = markedReview(offerReview(changes, (file) => file));
     if (!run.json && (yes || !isTerminal())) print(review);
     const about = changes
       .map(({ server, kind, original }) => `${server}: ${kind} ${original}`)
@@ -82,7 +79,7 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
       question: 'Accept this as it is shown now?',
     };
     if (!yes && !(await agreesOnTerminal(agreement, signal))) {
-      return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
+      return complain('Nothing was accepted. Run this at a terminal, or add --yes.');
     }
     offers.accept(changes);
     await offers.stored();

@@ -26,7 +26,7 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
   if (request.since !== undefined && age === undefined) {
     return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
   }
-  const last = Number(request.last ?? Number.MAX_SAFE_INTEGER);
+  const last = Number(request.last ?? (target === undefined ? 50 : Number.MAX_SAFE_INTEGER));
   if (!(last > 0 && Number.isSafeInteger(last)))
     return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());

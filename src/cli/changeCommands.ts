@@ -14,8 +14,10 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { launcherPath, realPath } from '../core/base/paths.js';
 import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
-import { mindsPath } from '../core/config/sources.js';
+import { localPath, mindsPath } from '../core/config/sources.js';
 import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
+import { worktreeOf } from '../core/approval/worktree.js';
+import { excludeFromGit } from '../core/files/localFile.js';
 import { refuseOutside, writeInside } from '../core/files/realFiles.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
@@ -64,14 +66,15 @@ function show({ file, label, before, after, report }: Change, isWritten: boolean
 export function importFile(
   { folder, json }: Run,
   [label = '']: Words,
-  { format: name, write }: Options,
+  { format: name, write, local }: Options,
 ): number {
   const format = importFormats.find((known) => known === name);
   if (name !== undefined && !format) {
     return misuse(`Unknown format "${name}". Known formats: ${importFormats.join(', ')}.`);
   }
   const source = path.resolve(label);
-  const file = path.join(folder, mindsPath);
+  const target = local ? localPath : mindsPath;
+  const file = path.join(folder, target);
   try {
     const text = textIfThere(source, largestForeignFile, utf8OrUtf16);
     const config = textIfThere(file, largestForeignFile);
@@ -91,11 +94,13 @@ export function importFile(
       {
         root: folder,
         file,
-        label: mindsPath,
+        label: target,
       },
       config,
       plan,
     );
+    const git = local && config === undefined ? worktreeOf(file) : undefined;
+    if (write && git) excludeFromGit(git);
     if (write) writeChange(change);
     if (json) print(toJson(plan.imported));
     else show(change, write);
@@ -143,7 +148,9 @@ function entriesFor(
   const { file } = place;
   const text = textIfThere(file, largestForeignFile);
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
-  const { servers: configured, problems } = readConfig(run.folder);
+  // Colleagues read the entries of a repository.
+  const from = { folder: run.folder, withoutLocal: true };
+  const { servers: configured, problems } = readConfig(from);
   const ofFiles = problems.filter(isOfFile);
   if (ofFiles.length > 0) {
     complainOf(inOrder(ofFiles));
@@ -167,7 +174,12 @@ function entriesFor(
   });
   if (plan.kind === 'impossible') return plan.reason;
   const change = changeOf({ ...place, label }, text, plan);
-  return { change, entries: plan.entries, servers, cli: start.cli };
+  return {
+    change,
+    entries: plan.entries,
+    servers,
+    cli: start.cli,
+  };
 }
 
 export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
@@ -177,7 +189,11 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
   if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
   const configHome = process.env['XDG_CONFIG_HOME'];
-  const place = agents[agent].place({ folder: run.folder, home, configHome });
+  const place = agents[agent].place({
+    folder: run.folder,
+    home,
+    configHome,
+  });
   if (!place)
     return complain(
       'This agent keeps its servers in a file of the folder, but no folder is given.',

@@ -12,11 +12,14 @@ import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
 import { foldersUp, isInside, isPersons, launcherPath, samePath } from '../core/base/paths.js';
-import { worktreeOf } from '../core/approval/worktree.js';
-import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
+import { mainFolderOf, worktreeOf } from '../core/approval/worktree.js';
+import { fileUnreadable, localPath, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
+import { isTracked } from '../core/approval/gitIndex.js';
 import { directoryExists } from '../core/assembly/assemble.js';
 import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
+import { teamPath } from '../core/team/grants.js';
+import { parseTeam, type ParsedTeam } from '../core/team/team.js';
 import { secretOf } from './keyring.js';
 
 /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
@@ -31,14 +34,22 @@ export const configDeps: ConfigDeps = {
   directoryExists,
   secret: secretOf,
   envFile: readEnvFile,
+  isTracked,
   findersFor: (sources) => programFinder(workspaceRoots(sources), process.env),
 };
 
+/** An unreadable `.minds/team.yaml` (D2) is a problem too. */
+export function readTeam(folder: string): ParsedTeam {
+  const { source, problems } = readSource({ file: path.join(folder, teamPath), folder });
+  const { team, problems: found } = parseTeam(source);
+  return { team, problems: [...problems, ...found] };
+}
+
 /** Parses the config files too, so the problems include their contents. */
 export function readConfig(
-  folder: string,
+  from: ReadFolder,
 ): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
-  const { sources, problems } = readConfigFiles(folder);
+  const { sources, problems } = readConfigFiles(from);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
   return {
     sources,
@@ -47,18 +58,36 @@ export function readConfig(
   };
 }
 
-export function readConfigFiles(folder: string): ConfigFiles {
-  const problems: Problem[] = [];
-  const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
-    try {
-      return { ...source, text: textIfThere(source.file) };
-    } catch (error) {
-      const reason = error instanceof FileRefused ? error.reason : (error as Error).message;
-      problems.push(fileUnreadable(source.file, reason));
-      return { ...source, text: undefined };
-    }
-  });
-  return { sources, problems };
+export interface ReadFolder {
+  readonly folder: string;
+  /** True if the person's layer does not count (C7). */
+  readonly withoutLocal?: boolean;
+}
+
+export function readConfigFiles({ folder, withoutLocal }: ReadFolder): ConfigFiles {
+  const files = sourceFiles([folder], homedir(), mainFolderOf);
+  const wanted = files.filter(({ origin }) => origin !== 'local' || withoutLocal !== true);
+  const read = wanted.map(readSource);
+  return {
+    sources: read.map(({ source }) => source),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+/** An unreadable file has a problem and no text. An unreadable layer costs itself (C7). */
+function readSource(source: Omit<SourceText, 'text'>): {
+  readonly source: SourceText;
+  readonly problems: readonly Problem[];
+} {
+  try {
+    return { source: { ...source, text: textIfThere(source.file) }, problems: [] };
+  } catch (error) {
+    const reason = error instanceof FileRefused ? error.reason : (error as Error).message;
+    const withoutText = { ...source, text: undefined };
+    return source.origin === 'local'
+      ? { source: { ...withoutText, unreadable: reason }, problems: [] }
+      : { source: withoutText, problems: [fileUnreadable(source.file, reason)] };
+  }
 }
 
 /**
@@ -71,7 +100,8 @@ export function nearestFolder(start: string, home: string): string {
     // The file of the home folder is a source of every folder, not a workspace around it (C5).
     if (samePath(folder, home)) return start;
     const isOwn = ['', '.git', '.minds'].every((name) => isPersons(path.join(folder, name)));
-    if (isOwn && existsSync(path.join(folder, mindsPath))) nearest ??= folder;
+    const hasFile = [mindsPath, localPath].some((file) => existsSync(path.join(folder, file)));
+    if (isOwn && hasFile) nearest ??= folder;
     // In a worktree or a submodule, `.git` is a file.
     if (isOwn && existsSync(path.join(folder, '.git'))) return nearest ?? start;
   }

@@ -36,11 +36,11 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
       }).catch(reject);
     });
   // Another process does not know the options that protect this client (G6d).
-  const isAlone = run.permissions.hasOptions || holdChanged;
+  const isAlone = run.permissions.hasOptions || holdChanged || run.withoutLocal === true;
   const find = async (): Promise<GatewayAddress> => {
     const joined = own || isAlone ? aloneHere : await join(run, tokenFile);
     const base = joined.kind === 'gateway' ? joined.address : await (own ??= alone(joined.records));
-    const isConfigured = readConfigFiles(run.folder).sources.some(({ text }) => text !== undefined);
+    const isConfigured = readConfigFiles(run).sources.some(({ text }) => text !== undefined);
     // Without a config file, the instructions of all toolsets say how to begin.
     return {
       ...base,
@@ -78,7 +78,7 @@ const aloneHere: Joined = { kind: 'alone', records: true };
 async function join(run: Run, tokenFile: string): Promise<Joined> {
   const found = await foundGateway(tokenFile);
   if (found) return joinedAt(found);
-  const { sources, problems } = readConfigFiles(run.folder);
+  const { sources, problems } = readConfigFiles(run);
   // This client gets the problems of the files. Without a file, there is nothing to share.
   if (problems.length > 0 || sources.every(({ text }) => text === undefined)) return aloneHere;
   const folder = path.dirname(tokenFile);
@@ -117,7 +117,7 @@ async function serveAlone(
     onReady,
   }: { readonly signal: AbortSignal; readonly onReady: (address: GatewayAddress) => void },
 ): Promise<number> {
-  const { problems } = readConfigFiles(run.folder);
+  const { problems } = readConfigFiles(run);
   if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
   const access = run.records === false ? 'read' : 'note';
   const { guards, onClient } = await servingGuards(run.folder, holdChanged, access);

@@ -6,15 +6,13 @@ import {
   type ExplainedTool,
   type RoadAnswer,
 } from '../core/catalogue/explain.js';
-import { teamPath } from '../core/team/grants.js';
-import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
 import {
   compilePermissions,
   permissionOf,
   type PermissionRules,
 } from '../core/tools/permissions.js';
-import { textIfThere } from './configFile.js';
+import { readTeam } from './configFile.js';
 import type { Options, Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
 import { complain, print, toJson } from './output.js';
@@ -24,7 +22,8 @@ import { withSnapshot } from './withSnapshot.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
 export function explainTool(run: Run, [name = '']: Words, options: Options): Promise<number> {
-  const members = membersOf(run.folder);
+  // `check` reports the problems of the team file.
+  const members = readTeam(run.folder).team?.members ?? [];
   // The editor does not read these permissions, and the snapshot of `serve` has them for all roads.
   const { rules } = run.permissions;
   const permissions = compilePermissions(rules);
@@ -40,7 +39,11 @@ export function explainTool(run: Run, [name = '']: Words, options: Options): Pro
       if (run.json) print(toJson({ tools, silent }));
       else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
       if (tools.length === 0) {
-        complain(`No server lists a tool that is called "${name}".`);
+        const isToolset = snapshot.servers.some(({ id }) => id === name);
+        const hint = isToolset
+          ? ` \`mcp-toolsets tools ${name}\` lists those of this toolset.`
+          : '';
+        complain(`No server lists a tool that is called "${name}".${hint}`);
         for (const line of silent) complain(line);
       }
       return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
@@ -70,18 +73,6 @@ function permitted(
       fix: exclusionRemedy(denied),
     };
   return permission === 'ask' ? { ...answer, note: askedNote } : answer;
-}
-
-/** A team file with a mistake has its own problem. */
-function membersOf(folder: string): readonly Member[] {
-  const file = path.join(folder, teamPath);
-  try {
-    const text = textIfThere(file);
-    return (text === undefined ? undefined : parseTeam({ file, folder, text }).team?.members) ?? [];
-  } catch (error) {
-    complain(`${teamPath} could not be read: ${(error as Error).message}`);
-    return [];
-  }
 }
 
 function textOf({ server, original, roads }: ExplainedTool, folder: string): string {

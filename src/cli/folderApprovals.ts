@@ -14,6 +14,7 @@ import { systemClock } from '../core/base/clock.js';
 import { realPath, samePath } from '../core/base/paths.js';
 import { PersonsApprovals, type ApprovalOutcome } from '../core/engine/personsApprovals.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
+import { markedReview } from './markedReview.js';
 import { complain, newLines, reasonOf } from './output.js';
 import { agreesOnTerminal } from './terminalQuestion.js';
 
@@ -108,8 +109,10 @@ export class FolderApprovals extends PersonsApprovals {
       .filter(({ before }) => before)
       .map(({ launch }) => `"${launch.server}"`);
     const note =
-      changed.length > 0 ? `Changed since it was approved: ${changed.join(', ')}.\n\n` : '';
-    return note + reviewTexts(pending, label).now;
+      changed.length > 0
+        ? `Changed since it was approved: ${changed.join(', ')}. The lines with - were approved, those with + are new.\n\n`
+        : '';
+    return note + markedReview(reviewTexts(pending, label));
   }
 
   /**

@@ -34,7 +34,13 @@ export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options):
 }
 
 export type FoundGateway = NotedAddress & { readonly token: string };
-export type ServedBy = FoundGateway & { readonly clients: readonly ConnectedProgram[] };
+type ServedBy = FoundGateway & { readonly clients: readonly ConnectedProgram[] };
+
+export interface Served {
+  readonly gateways: readonly ServedBy[];
+  /** Of other sandboxes, which may do more or less than this process (G6g). */
+  readonly elsewhere: readonly NotedAddress[];
+}
 
 export const engineProgram: Program = { kind: 'engine', version };
 
@@ -57,17 +63,14 @@ function isOurEngine({ program: { kind, version } }: NotedAddress): boolean {
   return kind === engineProgram.kind && version === engineProgram.version;
 }
 
-interface NotedGateways {
-  readonly here: readonly NotedAddress[];
-  /** Of other sandboxes, which may do more or less than this process (G6g). */
-  readonly elsewhere: readonly NotedAddress[];
-}
-
-async function gatewaysOf(tokenFile: string): Promise<NotedGateways> {
+async function gatewaysOf(tokenFile: string) {
   const noted = await notedAddresses(tokenFile);
   const isHere = ({ confinement }: NotedAddress): boolean =>
     differences(confinement, confinementHere()).length === 0;
-  return { here: noted.filter(isHere), elsewhere: noted.filter((each) => !isHere(each)) };
+  return {
+    here: noted.filter(isHere),
+    elsewhere: noted.filter((each) => !isHere(each)),
+  };
 }
 
 async function firstProven(
@@ -108,10 +111,8 @@ export async function keptToken(file: string): Promise<string | undefined> {
 }
 
 /** One line for each gateway of another sandbox. */
-export async function elsewhereLines(tokenFile: string, kind?: Program['kind']): Promise<string[]> {
-  const { elsewhere } = await gatewaysOf(tokenFile);
-  const wanted = elsewhere.filter(({ program }) => (kind ?? program.kind) === program.kind);
-  return wanted.map(({ program, confinement }) => {
+export function elsewhereLines(elsewhere: readonly NotedAddress[]): string[] {
+  return elsewhere.map(({ program, confinement }) => {
     const what = `${kindWords[program.kind]} (version ${program.version})`;
     const names = differences(confinement, confinementHere()).join(', ');
     return `Elsewhere, ${what} serves this folder too. It may do other things than a program here, because it differs in: ${names}. So no client from here joins it.`;
@@ -138,7 +139,10 @@ export async function startEngine(
     detached: true,
     windowsHide: true,
   };
-  const engine = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const engine = spawn(process.execPath, args, {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said = text(engine.stderr).catch(() => '');
   const began = once(engine.stdout, 'data').then(([line]) =>
     String(line).startsWith(engineIsReady),
@@ -154,13 +158,14 @@ export async function startEngine(
   }
 }
 
-export async function servedBy(tokenFile: string): Promise<ServedBy[]> {
-  const { here } = await gatewaysOf(tokenFile);
+export async function servedBy(tokenFile: string): Promise<Served> {
+  const { here, elsewhere } = await gatewaysOf(tokenFile);
   const found = await Promise.all(here.map((noted) => proven(tokenFile, noted)));
-  const gateways = found.filter((each) => each !== undefined);
-  return await Promise.all(
-    gateways.map(async (each) => ({ ...each, clients: await clientsOf(each) })),
+  const all = found.filter((each) => each !== undefined);
+  const gateways = await Promise.all(
+    all.map(async (each) => ({ ...each, clients: await clientsOf(each) })),
   );
+  return { gateways, elsewhere };
 }
 
 const largestSnapshot = 64 << 20;

@@ -59,17 +59,14 @@ export async function keptOffers(
           for (const [launch, ours] of launchesIn(JSON.stringify(launches))) {
             const theirs = kept.get(launch);
             kept.delete(launch);
-            // The first baseline stays, and the last order counts (N6).
-            kept.set(
-              launch,
-              accepts
-                ? { ...theirs, ...ours }
-                : {
-                    ...ours,
-                    ...theirs,
-                    order: ours['order'],
-                  },
-            );
+            // The first baseline stays, and the last order counts (N6). Null is no baseline (S3).
+            const [under, over] = accepts ? [theirs, ours] : [ours, theirs];
+            const known = Object.entries(over ?? {}).filter(([, value]) => value !== null);
+            kept.set(launch, {
+              ...under,
+              ...Object.fromEntries(known),
+              order: ours['order'],
+            });
           }
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
         });

@@ -2,12 +2,14 @@
  * `mcp-toolsets tools`, `call`, `resources`, `read`, `prompts` and `prompt`: what servers offer
  * (G4, H1).
  */
+import { nearest } from '../core/base/nearest.js';
 import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
 import type { Fields } from '../core/protocol/client.js';
 import { policies } from '../core/protocol/clientPolicy.js';
 import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
 import { holdersOf } from '../core/catalogue/servedToolsets.js';
+import { explain } from '../core/catalogue/explain.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject, type Options, type Words } from './options.js';
@@ -32,6 +34,7 @@ import {
   resultTexts,
   toolsJson,
   toolsTable,
+  localLines,
 } from './render.js';
 import { withEngine, withServers, type Run, type RunningEngine } from './withEngine.js';
 import { withSnapshot } from './withSnapshot.js';
@@ -40,7 +43,7 @@ import { withSnapshot } from './withSnapshot.js';
 export function tools(run: Run, words: Words, options: Options): Promise<number> {
   return list(run, words, options, (servers, id) => ({
     json: servers.map(toolsJson),
-    table: toolsTable(servers),
+    table: [toolsTable(servers), ...localLines({ servers })].join('\n'),
     isFailure: id !== undefined && servers.some(isBroken),
   }));
 }
@@ -119,9 +122,10 @@ export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<
       last ??= outcome;
     }
     if (last && toolsets.some(lists)) return answer(run, last, show);
+    const who = server === undefined ? 'No server has a' : `"${server}" has no`;
     return nothing(
       running,
-      `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`,
+      `${who} resource "${uri}". \`mcp-toolsets resources\` lists all resources.`,
     );
   });
 }
@@ -187,7 +191,8 @@ export function call(
     const toolset = holder()?.id;
     if (toolset === undefined) {
       const hint = '`mcp-toolsets tools` lists the published tools.';
-      return nothing(running, `No toolset publishes a tool "${tool}". ${hint}`);
+      const why = whyNotPublished(tool, host);
+      return nothing(running, `No toolset publishes a tool "${tool}".${why} ${hint}`);
     }
     const asked = {
       toolset,
@@ -210,6 +215,15 @@ export function call(
     );
     return outcome.kind === 'result' && outcome.result.isError === true ? 1 : code;
   });
+}
+
+function whyNotPublished(tool: string, { snapshot, catalogue }: RunningEngine['host']): string {
+  const [known] = explain(tool, snapshot, []).tools;
+  const road = known?.roads.find(({ road }) => road === 'other agents');
+  if (road?.offered === false) return ` Agents do not get it: ${road.why}. ${road.fix}`;
+  const names = catalogue.toolsets.flatMap(({ tools }) => tools.map(({ published }) => published));
+  const meant = road?.name ?? nearest(tool, names);
+  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
 const conversation = 'command line';
@@ -246,6 +260,6 @@ function answer<Result, More extends object>(
 
 function nothing({ host, signal }: RunningEngine, why: string): number {
   if (signal.aborted) return 1;
-  complainOf(inOrder(host.snapshot.problems));
+  complainOf(inOrder(host.snapshot.problems).filter(({ severity }) => severity === 'error'));
   return complain(why);
 }

@@ -14,6 +14,8 @@ const options = {
   answers: word,
   format: word,
   write: flag,
+  local: flag,
+  'no-local': flag,
   each: flag,
   port: word,
   'token-file': word,
@@ -40,7 +42,7 @@ export type Options = ReturnType<typeof parseCommandLine>['values'];
 
 export type Words = readonly string[];
 
-/** Throws with a sentence for a wrong command line. */
+/** Throws with a message for a wrong command line. Only its first sentence is about the mistake. */
 export function parseCommandLine(args: string[]) {
   return parseArgs({
     args,

@@ -3,7 +3,7 @@ import { oneLine } from '../core/base/inert.js';
 import { byPlace, type Place, type Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { whereVariablesAreSet } from '../core/config/problems.js';
-import { originWords } from '../core/config/sources.js';
+import { localPath, originWords } from '../core/config/sources.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
@@ -52,6 +52,7 @@ function stateWord(state: ServerState): string {
   if (state.kind === 'failed') return `failed: ${state.reason} ${state.fix}`;
   if (state.kind === 'reconnecting')
     return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
+  if (state.kind === 'pending') return 'waits for approval';
   if (state.kind !== 'signInNeeded') return state.kind;
   return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
 }
@@ -72,6 +73,13 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
   return table(['server', 'transport', 'tools', 'source', 'state'], rows);
 }
 
+export function localLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
+  const parts = servers.flatMap(({ id, local }) =>
+    local.length > 0 ? [`${id} (${oneLine(local.join(', '))})`] : [],
+  );
+  return parts.length > 0 ? [`Only for you, by ${localPath}: ${parts.join('; ')}.`] : [];
+}
+
 export function tokenLines({ servers }: StatusSnapshot): string[] {
   const parts = servers
     .filter(({ tools }) => tools.length > 0)
@@ -85,7 +93,7 @@ export function tokenLines({ servers }: StatusSnapshot): string[] {
 }
 
 /** An overridden tool has `offered` too: the tool as its server describes it. */
-export function toolsJson({ id, tools, excluded }: ServerStatus): object {
+export function toolsJson({ id, tools, excluded, local }: ServerStatus): object {
   const shown = tools.map(({ override, ...tool }) => ({
     ...tool,
     ...(override && { offered: override.offered }),
@@ -94,6 +102,7 @@ export function toolsJson({ id, tools, excluded }: ServerStatus): object {
     id,
     tools: shown,
     excluded,
+    local,
   };
 }
 
@@ -111,7 +120,7 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
     ]),
   ]);
   if (rows.length === 0) return 'No tools are published.';
-  return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
+  return table(['toolset', 'tool', 'original name, or why agents do not get it'], rows);
 }
 
 export function resourcesTable(toolsets: readonly Pick<Toolset, 'id' | 'resources'>[]): string {

@@ -22,6 +22,7 @@ import {
   keptToken,
   servedBy,
   tokenFileFor,
+  type FoundGateway,
 } from './gateways.js';
 import { servingGuards } from './keptOffers.js';
 import type { Options, Words } from './options.js';
@@ -201,10 +202,15 @@ export function visitsOf(clock: Clock, lingerMs: number) {
   };
 }
 
+function isEngine({ program }: Pick<FoundGateway, 'program'>): boolean {
+  return program.kind === 'engine';
+}
+
 export async function stop(run: Run, _: Words, options: Options): Promise<number> {
   const tokenFile = tokenFileFor(run, options);
-  const engines = (await servedBy(tokenFile)).filter(({ program }) => program.kind === 'engine');
-  for (const line of await elsewhereLines(tokenFile, 'engine'))
+  const { gateways, elsewhere } = await servedBy(tokenFile);
+  const engines = gateways.filter(isEngine);
+  for (const line of elsewhereLines(elsewhere.filter(isEngine)))
     complain(`${line} \`mcp-toolsets stop\` ends it only from there.`);
   if (engines.length === 0) return print('No engine serves this folder.');
   for (const { pid } of engines) process.kill(pid, 'SIGTERM');

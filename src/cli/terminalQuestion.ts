@@ -103,7 +103,10 @@ interface Screen {
 
 /** A terminal may not know its size. */
 function screenOf({ columns, rows }: Screen): Screen {
-  return { columns: Math.max(12, columns || 80), rows: Math.max(10, rows || 24) };
+  return {
+    columns: Math.max(12, columns || 80),
+    rows: Math.max(10, rows || 24),
+  };
 }
 
 /** Stands below each page but the last. */

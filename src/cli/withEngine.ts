@@ -23,7 +23,7 @@ import {
 } from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
-import { configDeps, readConfigFiles } from './configFile.js';
+import { configDeps, readConfigFiles, type ReadFolder } from './configFile.js';
 import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { proxyAgents } from './proxies.js';
@@ -31,11 +31,10 @@ import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
 import { complain, newLines, reasonOf, report } from './output.js';
-import { askOnTerminal } from './terminalQuestion.js';
+import { askOnTerminal, isTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
-export interface Run extends Consent {
-  readonly folder: string;
+export interface Run extends Consent, ReadFolder {
   readonly json: boolean;
   readonly debug: boolean;
   /** The answers to forms of the called tool. Without them, the client declares no forms. */
@@ -100,7 +99,7 @@ export async function withEngine(
 ): Promise<number> {
   // Every command finds the same names as `serve` and `connect` (N5b).
   const offerReview = run.offerReview ?? (await keptOffers(false, 'read'));
-  const { sources, problems } = readConfigFiles(run.folder);
+  const { sources, problems } = readConfigFiles(run);
   if (problems.length > 0) return report(run.json, problems);
   const interruption = new Interruption();
   const { signal } = interruption;
@@ -120,7 +119,14 @@ export async function withEngine(
     const waiting = newLines(complain);
     host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot, run.asks !== false)));
     const start = (): Promise<void> => host.setSources(sources);
-    const running = { engine, host, start, signal, client, store };
+    const running = {
+      engine,
+      host,
+      start,
+      signal,
+      client,
+      store,
+    };
     const follow = (): void => followInputs(run, running, sources);
     return await Promise.race([use({ ...running, follow }), interruption.exitCode]);
   } finally {
@@ -166,6 +172,7 @@ function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine
       toolPermissions: {
         settings: () => run.permissions.rules,
         ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+        isAskable: () => run.asks !== false && isTerminal(),
       },
       offerReview,
     },

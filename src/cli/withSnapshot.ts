@@ -1,7 +1,7 @@
 /** The servers of a folder for a command that only looks at them (H1). */
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { FolderApprovals } from './folderApprovals.js';
-import { servedBy, servedSnapshot, tokenFileFor, type ServedBy } from './gateways.js';
+import { servedBy, servedSnapshot, tokenFileFor, type Served } from './gateways.js';
 import type { Options } from './options.js';
 import { complain } from './output.js';
 import { withServers, type Run } from './withEngine.js';
@@ -13,16 +13,15 @@ import { withServers, type Run } from './withEngine.js';
 export async function withSnapshot(
   run: Run,
   options: Options,
-  use: (snapshot: StatusSnapshot, gateways: readonly ServedBy[]) => number,
+  use: (snapshot: StatusSnapshot, by: Served) => number,
   asks = !run.permissions.hasOptions,
 ): Promise<number> {
-  const gateways = await servedBy(tokenFileFor(run, options));
-  const mayAsk = asks && !run.approve && !run.debug;
-  const served = mayAsk ? await servedSnapshot(gateways) : undefined;
-  if (!served)
-    return withServers({ ...run, looks: true }, ({ host }) => use(host.snapshot, gateways));
+  const by = await servedBy(tokenFileFor(run, options));
+  const mayAsk = asks && !run.approve && !run.debug && !run.withoutLocal;
+  const served = mayAsk ? await servedSnapshot(by.gateways) : undefined;
+  if (!served) return withServers({ ...run, looks: true }, ({ host }) => use(host.snapshot, by));
   const approvals = await FolderApprovals.open(run.folder);
   for (const line of approvals.waitingLines(served, true)) complain(line);
   approvals.dispose();
-  return use(served, gateways);
+  return use(served, by);
 }

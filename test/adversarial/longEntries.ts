@@ -4,7 +4,7 @@ import { EntryReader } from '../../src/core/config/read/entryReader.js';
 import { secretsOf } from '../../src/core/config/read/launchSecrets.js';
 import type { ConfigDeps, ConfiguredServer } from '../../src/core/config/model.js';
 import { FilePlaces } from '../../src/core/config/read/places.js';
-import { readServer } from '../../src/core/config/read/parse.js';
+import { readServer } from '../../src/core/config/read/server.js';
 import type { MapEntry, ValueNode } from '../../src/core/yaml/valueNodes.js';
 
 export const deps: ConfigDeps = {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { agentKinds } from '../../src/core/agents/agents.js';
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
-import { relocated } from '../../src/core/approval/worktree.js';
+import { relocated } from '../../src/core/approval/relocated.js';
 import { OfferLedger } from '../../src/core/approval/offerLedger.js';
 import { offersOf } from '../support/core/reviewedOffers.js';
 import type { ReviewedOffers } from '../../src/core/approval/offerPrints.js';
@@ -16,14 +16,15 @@ import { appOf, isForApps, metaForApps } from '../../src/core/apps/toolMeta.js';
 import { complete } from '../../src/core/authoring/completion.js';
 import { hover } from '../../src/core/authoring/hover.js';
 import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
-import { renamedServer } from '../../src/core/authoring/outline.js';
+import { renamedInOther, renamedServer } from '../../src/core/authoring/outline.js';
 import { tickTools } from '../../src/core/authoring/toolLists.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
 import { entryLines, headLine, parseCassette } from '../../src/core/cassette/cassette.js';
 import { addServers } from '../../src/core/config/edit/addServers.js';
 import { parseMcprc } from '../../src/core/config/read/mcprc.js';
-import { mergeSources } from '../../src/core/config/read/merge.js';
+import { ConfigState, mergeSources } from '../../src/core/config/read/merge.js';
+import { editsForMe } from '../../src/core/config/edit/layerEdits.js';
 import { newEntry, suggestedId, validateId } from '../../src/core/config/edit/newServer.js';
 import { addOverride, setEnabled } from '../../src/core/config/edit/serverEdits.js';
 import { parseMindsFile } from '../../src/core/config/read/parse.js';
@@ -196,6 +197,26 @@ const readers: Readonly<Record<string, Reader>> = {
       deps,
     );
     return mergeSources([higher, ...read], new Map());
+  },
+  'a server that is renamed in another file': (text) => {
+    const written = `version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`;
+    try {
+      return renamedInOther(written, { from: text, to: 'b' });
+    } catch {
+      return undefined; // It refuses the text in time.
+    }
+  },
+  'a layer over a config file': (text) => {
+    const quoted = JSON.stringify(text);
+    const below = `version: 1\nservers:\n  a: { transport: stdio, command: x, env: { ${quoted}: b } }\n`;
+    const entry = `{ env: { ${quoted}: ${quoted} }, ${quoted}: { a: ${quoted} }, cwd: 7 }`;
+    const above = `version: 1\nservers:\n  a: ${entry}\n  ${quoted}: { enabled: false }\n`;
+    const layer = { ...source(above, '.minds/mcp.local.yaml'), origin: 'local' as const };
+    return [
+      new ConfigState().apply([source(below, '.minds/mcp.yaml'), layer], deps),
+      editsForMe({ shared: below, local: above }, 'a', (whole) => setEnabled(whole, 'a', false)),
+      editsForMe({ shared: below, local: text }, text, (whole) => setEnabled(whole, text, false)),
+    ];
   },
   'the parts of a new server': (text) => [
     validateId(text, new Set()),

@@ -27,6 +27,7 @@ import { curate, type CurationRules } from '../../src/core/tools/curate.js';
 import { inOrder, seenTool } from '../../src/core/tools/seenTool.js';
 import { mostParts, Steps } from '../../src/core/base/steps.js';
 import { SchemaJudge } from '../../src/core/tools/schemaJudge.js';
+import { isRequiredBy } from '../../src/core/tools/schemaEdits.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { Claims } from '../../src/core/tools/claims.js';
@@ -155,6 +156,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       inOrder({ name: text, inputSchema: schema }, text),
     ];
   },
+  'an argument that a schema requires': (text) => isRequiredBy({ required: [text, 'b'] }, text),
   'a value for a schema of a server': (text) =>
     new SchemaJudge({ type: 'object' }, new Steps(mostParts)).accepts(
       { const: text, properties: { [text]: { pattern: text } } },
@@ -342,6 +344,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
     'idOf',
+    'refuses',
     'endpoint',
     'activityOf',
     'heldElsewhere',
@@ -354,6 +357,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'compilePermissions',
     'withPermission',
     'withTicks',
+    'withPatterns',
     'editorNames',
     'nearest',
     'nearestName',

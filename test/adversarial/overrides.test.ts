@@ -70,7 +70,13 @@ describe('generated overrides against an independent reading (O1)', () => {
       const own = given[name];
       const texts = Array.isArray(own) ? (own as unknown[]) : [own];
       const parts = [schema, ...((schema['allOf'] ?? []) as Schema[])];
-      const isKnown = parts.some((one) => name in (one['properties'] as object));
+      const isIn = (part: Schema, key: string): boolean =>
+        key === 'required'
+          ? ((part['required'] ?? []) as string[]).includes(name)
+          : name in (part['properties'] as object);
+      const isUnusable = made.faults.some((fault) => fault.kind === 'unusable');
+      const isKnown =
+        !isUnusable && parts.some((part) => isIn(part, 'required') || isIn(part, 'properties'));
       const isRefused =
         kind === 'allow' &&
         (name in given
@@ -81,10 +87,18 @@ describe('generated overrides against an independent reading (O1)', () => {
         counts.refused += 1;
         continue;
       }
-      const expected =
-        kind === 'fixed' || (kind === 'default' && !(name in given))
-          ? { ...given, [name]: value }
-          : given;
+      const branches = [
+        ...parts,
+        ...['anyOf', 'oneOf'].flatMap((key) => (schema[key] ?? []) as Schema[]),
+      ];
+      const isMeant = (kind === 'fixed' ? branches : parts).some(
+        (part) => isIn(part, 'required') || isIn(part, 'properties'),
+      );
+      const without = Object.fromEntries(Object.entries(given).filter(([one]) => one !== name));
+      const fills = kind === 'fixed' || (kind === 'default' && !(name in given));
+      const completes = fills && (isMeant || isUnusable);
+      const untouched = kind === 'fixed' ? without : given;
+      const expected = completes ? { ...given, [name]: value } : untouched;
       assert.deepEqual(sent.arguments, expected, about());
       counts.left += 1;
       if (made.faults.some((fault) => fault.kind === 'unusable')) {

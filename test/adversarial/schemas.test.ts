@@ -13,7 +13,7 @@ import { RequestHeaders } from '../../src/core/connections/eras/requestHeaders.j
 import { keptListing } from '../../src/core/connections/listing.js';
 import type { ArgumentOverride } from '../../src/core/config/model.js';
 import { clientRequest, entries } from '../../src/core/gateway/dialect.js';
-import { projectToolsForProvider } from '../../src/core/minds/projection.js';
+import { projectToolsForProvider } from '../../src/core/tools/projection.js';
 import { mirroredParams, withoutMirroring } from '../../src/core/protocol/mirroredParams.js';
 import { presentParams, rightStructure, rightTool } from '../../src/core/protocol/shapes.js';
 import { modelForm } from '../../src/core/tools/modelForm.js';
@@ -295,7 +295,7 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
       }),
   },
   'core/approval/offerPrints.ts': { 'the review of a tool': (tool) => reviewedTool(tool).text() },
-  'core/minds/projection.ts': {
+  'core/tools/projection.ts': {
     'a tool for a model': (tool) =>
       projectToolsForProvider('copilot', [{ ...tool, toolset: 'a' } as never]),
   },
@@ -320,6 +320,7 @@ const notTaken: Readonly<Record<string, string>> = {
   'core/minds/budget.ts': 'It writes JSON once.',
   'vscode/minds/chatModel.ts': 'It passes the schema on.',
   'vscode/authoring/authoring.ts': 'It reads the names of the arguments.',
+  'vscode/commands/fixArgument.ts': 'It reads the names of the arguments.',
   'vscode/views/rows/serverRows.ts': 'It reads the names of the arguments.',
 };
 

@@ -7,6 +7,7 @@
  * Invariant: a file without problems is valid. A value of a type that the validator refuses is
  * invalid.
  */
+import { isObject } from '../../src/core/base/isObject.js';
 import {
   keys,
   requiredKeys,
@@ -23,6 +24,41 @@ export function configSchema(): JsonSchema {
     title: 'MCP Toolsets: .minds/mcp.yaml',
     ...level('root', { patternProperties: { '^x-': true } }),
   };
+}
+
+/** The schema of a layer (C7): each value may be a part of the joined one, or null. */
+export function layerSchema(): JsonSchema {
+  const { properties, ...head } = configSchema();
+  const { servers, ...others } = properties as Record<string, JsonSchema>;
+  return {
+    ...head,
+    title: 'MCP Toolsets: .minds/mcp.local.yaml',
+    properties: { ...others, servers: partOf(servers ?? {}) },
+  };
+}
+
+/** Lists replace lists, so their items are whole. */
+function partOf(schema: JsonSchema): JsonSchema {
+  const isRule = (one: unknown): boolean =>
+    Array.isArray(one) && one.some((branch) => isObject(branch) && 'required' in branch);
+  const parts = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (key === 'required' || key === 'minProperties' || isRule(value)) return [];
+    if (key === 'properties' || key === 'patternProperties') {
+      const members = Object.entries(value as Record<string, JsonSchema>);
+      return [[key, Object.fromEntries(members.map(([name, one]) => [name, orNull(one)]))]];
+    }
+    if (key === 'additionalProperties' && typeof value === 'object')
+      return [[key, orNull(value as JsonSchema)]];
+    if (key === 'anyOf') return [[key, (value as JsonSchema[]).map(partOf)]];
+    return [[key, value]];
+  });
+  return Object.fromEntries(parts);
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const { description, markdownDescription, ...value } = partOf(schema);
+  const texts = description === undefined ? {} : { description, markdownDescription };
+  return { ...texts, anyOf: [value, { type: 'null' }] };
 }
 
 /** Texts, and values that people write without quotes. The validator takes them as written. */

@@ -7,8 +7,8 @@ export const arrows: Record<string, readonly string[]> = {
   'core/config': ['core/base'],
   'core/yaml': ['core/base'],
   'core/config/read': ['core/base', 'core/config', 'core/yaml'],
-  'core/config/edit': ['core/base', 'core/config', 'core/yaml', 'core/config/read'],
-  'core/import': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit'],
+  'core/config/edit': ['core/base', 'core/config', 'core/yaml'],
+  'core/import': ['core/base', 'core/config', 'core/yaml', 'core/config/edit'],
   'core/agents': ['core/base', 'core/yaml', 'core/import'],
   'core/protocol': ['core/base'],
   'core/apps': ['core/base'],
@@ -70,6 +70,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/protocol',
     'core/apps',
     'core/tools',
+    'core/results',
     'core/gateway',
   ],
   'core/gateway/methods': [

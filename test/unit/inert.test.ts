@@ -31,6 +31,8 @@ const harmlessInWindow = new Set([
   'activeTextEditor',
   'activeColorTheme',
   'onDidChangeActiveColorTheme',
+  'onDidChangeActiveTextEditor',
+  'onDidChangeTextEditorSelection',
   'createOutputChannel',
   'registerUriHandler',
   'registerWebviewPanelSerializer',

@@ -5,6 +5,7 @@ import path from 'node:path';
 import ts from 'typescript-ast';
 import { contributions } from '../../build/contributions.js';
 import manifest from '../../package.json';
+import { stateViews } from '../../src/vscode/views/serverStates.js';
 import { modules, type Module } from './modules.js';
 
 const root = path.resolve(__dirname, '../..');
@@ -31,10 +32,93 @@ function registeredIn({ file, text }: Module): string[] {
   return found;
 }
 
+/** Evaluates a condition that joins comparisons of keys with `&&`. */
+function holds(condition: string, keys: Readonly<Record<string, unknown>>): boolean {
+  return condition.split(' && ').every((part) => {
+    const [, not = '', key = '', equals, value] =
+      /^(!?)([\w.]+)(?: (==|>) (\w+))?$/.exec(part) ?? [];
+    assert.ok(key !== '', `not understood: ${part}`);
+    if (key === 'false') return false;
+    const found = keys[key];
+    if (equals === '==') return found === value;
+    return equals === '>' ? Number(found) > Number(value) : (not === '!') !== Boolean(found);
+  });
+}
+
 describe('manifest', () => {
+  describe('the palette', () => {
+    const usual = {
+      isWorkspaceTrusted: true,
+      workspaceFolderCount: 1,
+      'mcpToolsets.phase': 'serving',
+      'mcpToolsets.hasCalls': true,
+    };
+    const palette = (keys: Readonly<Record<string, unknown>>): string[] => {
+      const conditions = new Map(
+        contributes.menus.commandPalette.map(({ command, when }) => [command, when]),
+      );
+      return contributes.commands
+        .filter(({ command }) => holds(conditions.get(command) ?? 'isWorkspaceTrusted', keys))
+        .map(({ title }) => title);
+    };
+
+    it('has about 20 commands at a usual moment', () => {
+      const titles = palette(usual);
+      assert.ok(titles.length <= 21, titles.join('\n'));
+      for (const title of ['Manage Server…', 'Add Server…', 'Try Tool', 'Filter Calls…'])
+        assert.ok(titles.includes(title), title);
+    });
+
+    it('has the commands of a moment when that moment has come', () => {
+      const more: Record<string, [object, readonly string[]]> = {
+        waiting: [
+          { 'mcpToolsets.pending': true },
+          ['Approve Server…', 'Review Servers Waiting for Approval…'],
+        ],
+        changed: [{ 'mcpToolsets.changed': true }, ['Accept Changed Tools…']],
+        problems: [{ 'mcpToolsets.problems': true }, ['Show Only Servers with Problems']],
+        team: [{ 'mcpToolsets.team': true }, ['Write Custom Agents for Team Members']],
+        sessions: [{ 'mcpToolsets.agentSessions': true }, ['Renew Token for the Editor']],
+        filtered: [{ 'mcpToolsets.callsFiltered': true }, ['Clear Filter of Calls']],
+      };
+      const before = palette(usual);
+      for (const [moment, [keys, titles]] of Object.entries(more)) {
+        const now = palette({ ...usual, ...keys }).filter((title) => !before.includes(title));
+        assert.deepEqual(now, titles, moment);
+      }
+      const without = palette({ ...usual, 'mcpToolsets.phase': 'noFile' });
+      assert.ok(without.includes('Create Config File') && !without.includes('Manage Server…'));
+    });
+  });
+
+  it('A row of a server has at most two icons, whatever can be done with it', () => {
+    const inline = contributes.menus['view/item/context'].filter(
+      ({ group, when }) => group.startsWith('inline') && when.includes('mcpToolsets.servers'),
+    );
+    const some = (...all: string[]): string[] => ['', all[0] ?? '', all[1] ?? '', all.join(' ')];
+    const rows = Object.entries(stateViews).flatMap(([state, { actions }]) =>
+      some('approvable', 'revocable').flatMap((approval) =>
+        some('signInable', 'signOutable').map((signIn) =>
+          ['server', ...actions, approval, signIn, state, 'changed secret enabled'].join(' '),
+        ),
+      ),
+    );
+    for (const row of rows) {
+      const icons = inline.filter(({ when }) => {
+        const [, pattern = '(?!)'] = /viewItem =~ \/(.*)\/$/.exec(when) ?? [];
+        return new RegExp(pattern).test(row);
+      });
+      assert.ok(icons.length <= 2, `${row}: ${icons.map(({ command }) => command).join(', ')}`);
+    }
+  });
+
   it('package.json has the commands and menus of their table', () => {
-    const { commands: listed, menus } = contributes;
-    assert.deepEqual({ commands: listed, menus }, contributions, 'run: npm run contributions');
+    const { commands: listed, menus, submenus, keybindings } = contributes;
+    assert.deepEqual(
+      { commands: listed, menus, submenus, keybindings },
+      contributions,
+      'run: npm run contributions',
+    );
   });
 
   it('The extension registers each command of the table once', () => {
@@ -48,7 +132,7 @@ describe('manifest', () => {
 
   it('The manifest names every command with a category and a condition', () => {
     for (const { command, title, category } of contributes.commands) {
-      assert.match(title, /^[A-Z]/, command);
+      assert.match(title, /^(?:✓ )?[A-Z]/, command);
       assert.equal(category, 'MCP Toolsets', command);
     }
     const always = [
@@ -68,7 +152,7 @@ describe('manifest', () => {
 
   it('The manifest has no menu, link or step for a missing command', () => {
     const inMenus = Object.values(contributes.menus).flatMap((menu) =>
-      menu.map(({ command }) => command),
+      menu.flatMap((entry) => ('command' in entry ? entry.command : [])),
     );
     const texts = [
       ...contributes.viewsWelcome.map(({ contents }) => contents),
@@ -125,6 +209,11 @@ describe('manifest', () => {
       'editor.wordWrap': 'on',
       'editor.wrappingIndent': 'deepIndent',
       'diffEditor.wordWrap': 'on',
+      // They leave the width for the text, which is folded already.
+      'editor.minimap.enabled': false,
+      'editor.lineNumbers': 'off',
+      'editor.glyphMargin': false,
+      'editor.folding': false,
     });
     assert.ok(languages.some(({ id }) => id === 'mcp-toolsets-review'));
   });

@@ -23,7 +23,8 @@ import type {
 } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import { maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
-import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
+import { relocated } from './relocated.js';
+import { worktreeOf, type WorktreePlace } from './worktree.js';
 
 type Stdio = 'command' | 'program' | 'argument' | 'directory' | 'env file' | 'environment';
 type Http = 'address' | 'header' | 'session id' | 'sign-in';
@@ -54,7 +55,7 @@ export interface LaunchDescription {
 
 export const describeLaunch = perObject((definition: ServerDefinition): LaunchDescription => {
   const server = definition.id;
-  const { file } = definition.places.key;
+  const { source: file } = definition;
   const source = path.join(realPath(folderOf(file)), path.relative(folderOf(file), file));
   const launch = withRealPaths(definition.launch);
   const { parts, fingerprint } = printOf(launch, [server, source]);

@@ -9,9 +9,9 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
-import { asList, isObject, isTexts } from '../base/isObject.js';
+import { asList, isObject, isTexts, type Fields } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import { isPrint, keyOf, partsChanged } from './offerPrints.js';
+import { changeIn, isPrint, keyOf, partsChanged, printOf } from './offerPrints.js';
 import type {
   OfferChanges,
   OfferName,
@@ -25,6 +25,7 @@ import type {
   ReviewedPart,
 } from './offerPrints.js';
 import type { KeptText, OfferTexts } from './offerTexts.js';
+import type { ServerDefinition } from '../config/model.js';
 import type { SeenTool } from '../tools/seenTool.js';
 
 interface OfferLedgerDeps {
@@ -37,6 +38,7 @@ interface OfferLedgerDeps {
 
 export interface OfferChange extends OfferName, ApprovedServer {
   readonly parts: readonly ReviewedPart[];
+  readonly isOfFile?: boolean;
   readonly print: OfferPrint;
   readonly now: OfferText;
   /** `new`: it did not exist. `notKept`: its text is not known. */
@@ -49,8 +51,10 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   readonly fingerprint: string;
   /** The baseline with the accepted changes, by kind and name. */
   readonly prints: Map<string, Omit<ReviewedOffer, 'text'>>;
-  /** The kinds with a baseline. An earlier version of the product stored fewer. */
+  /** The kinds with a baseline. The others have theirs in their first list with an entry. */
   kinds: readonly ReviewedKind[];
+  /** True if its first list had none of the declared tools. */
+  isLate: boolean;
   /** Differs after each change of the baseline, also from the number of any other baseline. */
   version: number;
   /**
@@ -65,6 +69,14 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
 }
 
 const key = 'mcpToolsets.tools';
+
+/** A server in one text of its file. */
+type OwnOverrides = Pick<ServerDefinition, 'overrides'>;
+
+function keyOfServer({ server, source }: ApprovedServer): string {
+  return `${source} ${server}`;
+}
+
 /** The limit of the stored order of one launch, in characters. A longer one is not stored. */
 const longestOrder = 128 * 1024;
 /** The limit of launches of all servers. The least recently used ones are dropped first. */
@@ -77,6 +89,7 @@ export class OfferLedger implements Disposable {
   private isDue = false;
   readonly isUsable: boolean;
   private versions = 0;
+  private readonly own = new Map<string, readonly OwnOverrides[]>();
 
   /**
    * Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed.
@@ -92,25 +105,27 @@ export class OfferLedger implements Disposable {
 
   /**
    * Notes every present offer of a launch, the common list first. The first one noted is the
-   * baseline.
+   * baseline. If it has none of the declared tools, each list may come later.
    */
   note(
     launch: ReviewedLaunch,
     all: readonly ReviewedOffers[],
     redact: Redact,
     order: SeenLaunch['order'] = [],
+    declaresTools = true,
   ): void {
     const seen = this.launches.get(launch.fingerprint) ?? seenLaunch(launch);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
     if (seen.kinds.length < allKinds.length)
-      this.begin(seen, (this.isUsable && all[0]) || new Map());
+      this.begin(seen, (this.isUsable && all[0]) || new Map(), declaresTools && this.isUsable);
     if (order !== seen.order && !sameJson(order, seen.order)) this.store();
     seen.order = order;
     seen.redact = redact;
     seen.listed = new Map();
     for (const list of all) {
       for (const [of, offer] of list) {
+        this.acceptOwn(seen, of, offer);
         if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0)
           seen.listed.set(of, offer);
       }
@@ -118,13 +133,17 @@ export class OfferLedger implements Disposable {
   }
 
   /** The first list is the baseline of each kind that has none yet. */
-  private begin(seen: SeenLaunch, list: ReviewedOffers): void {
-    for (const [of, offer] of list) {
-      if (seen.kinds.includes(offer.kind)) continue;
+  private begin(seen: SeenLaunch, list: ReviewedOffers, declaresTools: boolean): void {
+    const first = [...list].filter(([, { kind }]) => !seen.kinds.includes(kind));
+    const begun = ['instructions', ...seen.kinds, ...first.map(([, { kind }]) => kind)];
+    if (seen.kinds.length === 0) seen.isLate = declaresTools && !begun.includes('tool');
+    const kinds = seen.isLate ? allKinds.filter((kind) => begun.includes(kind)) : allKinds;
+    if (kinds.length === seen.kinds.length) return;
+    for (const [of, offer] of first) {
       seen.prints.set(of, offer);
       seen.toKeep.set(of, offer);
     }
-    seen.kinds = allKinds;
+    seen.kinds = kinds;
     seen.version = ++this.versions;
     this.store();
   }
@@ -132,18 +151,23 @@ export class OfferLedger implements Disposable {
   /** Returns the baselines of a server's launches. */
   baselinesOf(
     server: ApprovedServer,
-  ): readonly Pick<SeenLaunch, 'fingerprint' | 'declared' | 'prints' | 'version'>[] {
+  ): readonly Pick<SeenLaunch, 'fingerprint' | 'declared' | 'prints' | 'isLate' | 'version'>[] {
     return [...this.launches.values()].filter((seen) => sameServer(seen, server));
   }
 
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
-    const changes = new Map<string, Pick<ChangedOffer, 'kind' | 'original' | 'parts'>>();
+    const changes = new Map<string, Omit<ChangedOffer, 'launch' | 'held'>>();
     const seen = this.launches.get(launch.fingerprint);
     for (const [of, offer] of seen ? offers : []) {
       const { kind, original } = offer;
       if (!seen?.kinds.includes(kind)) continue;
-      const parts = partsChanged(offer, seen.prints.get(of));
-      if (parts.length > 0) changes.set(of, { kind, original, parts });
+      const change = changeIn(offer, seen.prints.get(of));
+      if (change.parts.length === 0) continue;
+      changes.set(of, {
+        kind,
+        original,
+        ...change,
+      });
     }
     return changes;
   }
@@ -168,8 +192,8 @@ export class OfferLedger implements Disposable {
     const offer = seen?.listed.get(of);
     if (!seen || !offer) return undefined;
     const was = seen.prints.get(of);
-    const parts = partsChanged(offer, was);
-    if (parts.length === 0) return undefined;
+    const found = changeIn(offer, was);
+    if (found.parts.length === 0) return undefined;
     const { server, source, redact } = seen;
     const now = redacted(offer.text(), redact);
     const change = {
@@ -177,7 +201,7 @@ export class OfferLedger implements Disposable {
       ...ref,
       server,
       source,
-      parts,
+      ...found,
       print: offer.print,
       now,
     };
@@ -203,6 +227,32 @@ export class OfferLedger implements Disposable {
     }
     this.store();
     this.changes.fire();
+  }
+
+  /**
+   * A change from one of these overrides to another counts as accepted, because a person wrote them
+   * one after the other (O5).
+   */
+  noteOwnOverrides(server: ApprovedServer, own: readonly OwnOverrides[]): void {
+    this.own.set(keyOfServer(server), own);
+    this.changes.fire();
+  }
+
+  /** Nothing else of the tool counts as accepted with its override. */
+  private acceptOwn(seen: SeenLaunch, of: string, offer: ReviewedOffer): void {
+    const was = seen.prints.get(of);
+    const now = offer.print.at(-1) ?? '';
+    if (!was || was.print.at(-1) === now) return;
+    const own = this.own.get(keyOfServer(seen)) ?? [];
+    const prints = own.map(({ overrides }) => printOf(overrides?.get(offer.original)));
+    if (!prints.includes(was.print.at(-1) ?? '') || !prints.includes(now)) return;
+    const accepted = {
+      ...offer,
+      print: [...was.print.slice(0, -1), now],
+    };
+    seen.prints.set(of, accepted);
+    if (partsChanged(offer, accepted).length === 0) seen.toKeep.set(of, offer);
+    this.store();
   }
 
   /**
@@ -280,6 +330,7 @@ function seenLaunch(
     ...of,
     ...noOffers,
     kinds,
+    isLate: false,
     order,
     version: 0,
     redact: () => '',
@@ -329,9 +380,12 @@ function writtenLaunch({
   source,
   declared,
   prints,
+  kinds,
+  isLate,
   order,
 }: SeenLaunch): unknown {
   const all = allKinds.map((kind) => {
+    if (!kinds.includes(kind)) return [keys[kind], null];
     const own = [...prints.values()].filter((one) => one.kind === kind);
     return [keys[kind], own.map(({ original, print }) => [original, ...print])];
   });
@@ -341,6 +395,7 @@ function writtenLaunch({
     server,
     source,
     declared,
+    isLate,
     order: kept,
     ...(Object.fromEntries(all) as object),
   };
@@ -354,9 +409,9 @@ function readLaunch(written: unknown): SeenLaunch[] {
   const rows = asList(order).filter((row) => isTexts(row) && row.length === 3);
   // An earlier version knew no baseline of resources. Without another list, its kind counts as
   // changed.
-  const kinds = allKinds.filter(
-    (kind) => kind !== 'resource' || Array.isArray(written[keys.resource]),
-  );
+  const { resources = null } = written;
+  const lists: Fields = { ...written, resources };
+  const kinds = allKinds.filter((kind) => lists[keys[kind]] !== null);
   const of = {
     fingerprint,
     server,
@@ -364,11 +419,16 @@ function readLaunch(written: unknown): SeenLaunch[] {
     ...(typeof declared === 'string' && { declared }),
   };
   const seen = seenLaunch(of, kinds, rows as SeenTool[]);
+  seen.isLate = written['isLate'] === true;
   for (const kind of allKinds) {
     const entries = asList(written[keys[kind]]).filter(Array.isArray);
     for (const [original, ...print] of entries) {
       if (typeof original !== 'string' || !isPrint(kind, print)) continue;
-      const offer = { kind, original, print };
+      const offer = {
+        kind,
+        original,
+        print,
+      };
       seen.prints.set(keyOf(offer), offer);
     }
   }

@@ -46,12 +46,34 @@ export interface ReviewedOffer {
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
   const plain = plainTool(tool);
   if (!override) return plain;
-  const said = plainOverrides(new Map([['', override]]));
   return {
     ...plain,
-    print: [...plain.print.slice(0, -1), hash([said])],
-    text: () => [...plain.text(), ...laidOut('override in the config file', said)],
+    print: [...plain.print.slice(0, -1), printOf(override)],
+    text: () => [...plain.text(), ['override in the config file', yamlOf(override)]],
   };
+}
+
+/** The hash of an override as a part of a print. */
+export function printOf(override?: ToolOverride): string {
+  return hash([override && plainOverrides(new Map([['', override]]))]);
+}
+
+/** Writes an override as in the file. JSON is also YAML. */
+function yamlOf({ description, arguments: given }: ToolOverride): string {
+  const lines = description === undefined ? [] : [`description: ${JSON.stringify(description)}`];
+  if (given.size > 0) lines.push('arguments:');
+  for (const [name, { fixed, default: byDefault, allow }] of given) {
+    const keys = {
+      fixed: fixed?.value,
+      default: byDefault?.value,
+      allow,
+    };
+    const written = Object.entries(keys).flatMap(([key, value]) =>
+      value === undefined ? [] : [`${key}: ${JSON.stringify(value)}`],
+    );
+    lines.push(`  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: { ${written.join(', ')} }`);
+  }
+  return lines.join('\n');
 }
 
 const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
@@ -82,7 +104,7 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
 
 /** True if the tool names an app, or its visibility (G8). */
 export function isAboutApps({ kind, print }: Pick<ReviewedOffer, 'kind' | 'print'>): boolean {
-  return kind === 'tool' && print[partsOf.tool.indexOf('visibility')] !== withoutApp;
+  return kind === 'tool' && print[partsOf.tool.indexOf('visibility')] !== nothing;
 }
 
 export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer => {
@@ -148,16 +170,18 @@ export function partsChanged(
   return partsOf[kind].filter((_, index) => was.print[index] !== print[index]);
 }
 
-/** Completes “The tool …”. */
-export function changePhrase(parts: readonly ReviewedPart[]): string {
-  return parts.includes('new') ? 'new since approval' : `${parts.join(' and ')} changed`;
+/** Returns the changed parts, and whether only the file has changed and overrides the tool now. */
+export function changeIn(offer: ReviewedOffer, was: Parameters<typeof partsChanged>[1]) {
+  const parts = partsChanged(offer, was);
+  const isOfFile = parts.join() === 'override' && offer.print.at(-1) !== nothing;
+  return { parts, ...(isOfFile && { isOfFile }) };
 }
 
 function hash(value: unknown): string {
   return shortHash(canonicalJson(value));
 }
 
-const withoutApp = hash([undefined]);
+const nothing = hash([undefined]);
 
 export type OfferRef = Pick<ReviewedOffer, 'kind' | 'original'>;
 
@@ -165,6 +189,7 @@ export type OfferName = OfferRef & { readonly launch: string };
 
 export type ChangedOffer = OfferName & {
   readonly parts: readonly ReviewedPart[];
+  readonly isOfFile?: boolean;
   readonly held: boolean;
 };
 
@@ -187,4 +212,4 @@ export function keyOf({ kind, original }: OfferRef): string {
  */
 export type ReviewedLaunch = LaunchDescription & { readonly declared?: string };
 
-export type OfferChanges = ReadonlyMap<string, OfferRef & Pick<ChangedOffer, 'parts'>>;
+export type OfferChanges = ReadonlyMap<string, OfferRef & Pick<ChangedOffer, 'parts' | 'isOfFile'>>;

@@ -4,10 +4,13 @@
  */
 import { reviewOf, type Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
-import { changePhrase } from './offerPrints.js';
+import { changePhrase } from './changePhrase.js';
+import { reviewedTool } from './offerPrints.js';
 import { folded } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
 import { shortList } from '../base/text.js';
+import type { Toolset } from '../tools/catalogue.js';
+import { estimatedTokens, offeredTokens } from '../tools/tokens.js';
 
 const head = `The servers tell agents these texts.
 Invisible characters are escaped. A line
@@ -25,14 +28,29 @@ export function offerReview(
     head,
     changes,
     isCompared,
-    ({ server, source, kind, original, parts, now, before }, isNow, width) => {
+    ({ server, source, kind, original, parts, isOfFile, now, before }, isNow, width) => {
       const name = kind === 'instructions' ? kind : `${kind} ${original}`;
-      const title = oneLine(
-        `${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`,
-      );
+      const what = isOfFile
+        ? `The file now overrides \`${original}\``
+        : `${name}  ·  ${changePhrase(parts)}`;
+      const title = oneLine(`${server}  ·  ${what}  ·  ${fileLabel(source)}`);
       return [...folded(title, width), '', ...textLines(isNow ? now : before, width)];
     },
   );
+}
+
+/** The tools as agents read them, and as their servers list them. */
+export function whatAgentsRead(toolsets: readonly Pick<Toolset, 'id' | 'tools'>[]): Review {
+  return reviewOf('', toolsets, true, ({ id, tools }, isNow, width) => [
+    oneLine(id),
+    '',
+    ...tools.flatMap((one) => {
+      const tool = isNow ? one.tool : (one.override?.offered ?? one.tool);
+      const tokens = isNow ? estimatedTokens(one) : offeredTokens(one);
+      const title = oneLine(`${isNow ? one.published : one.original}  ·  ~${tokens} tokens`);
+      return [...folded(title, width), '', ...textLines(reviewedTool(tool).text(), width)];
+    }),
+  ]);
 }
 
 function textLines(texts: OfferChange['before'], width: number): string[] {

@@ -6,11 +6,9 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { isObject, mapped } from '../base/isObject.js';
 import { foldersUp, realPath, samePath } from '../base/paths.js';
-import { escapeRegExp } from '../base/text.js';
 import { readTextFileSync } from '../base/textFile.js';
-import { folderOf } from '../config/sources.js';
+import { folderOf, mindsPath } from '../config/sources.js';
 
 export interface WorktreePlace {
   /** The real path of the folder that all worktrees of the repository share. */
@@ -20,12 +18,17 @@ export interface WorktreePlace {
 
 const longest = 8192;
 
+/** A worktree with its repository. */
+interface Worktree extends WorktreePlace {
+  readonly root: string;
+  /** Git's own files of this worktree, such as the index. */
+  readonly gitFolder: string;
+}
+
 /**
  * Returns undefined if no worktree has the source. The result describes the disk at this moment.
  */
-export function worktreeOf(
-  source: string,
-): (WorktreePlace & { readonly root: string }) | undefined {
+export function worktreeOf(source: string): Worktree | undefined {
   const folder = realPath(folderOf(source));
   try {
     // A folder with its own repository, such as a submodule, is not part of the one around it.
@@ -34,17 +37,29 @@ export function worktreeOf(
     );
     if (root === undefined) return undefined;
     const stats = lstatSync(path.join(root, '.git'));
-    const repository = isOwn(stats) ? repositoryOf(root, stats) : undefined;
+    const found = isOwn(stats) ? repositoryOf(root, stats) : undefined;
     const within = path.join(path.relative(root, folder), path.relative(folderOf(source), source));
-    return repository === undefined ? undefined : { root, repository, within };
+    return found && { ...found, root, within };
   } catch {
     return undefined;
   }
 }
 
-function repositoryOf(root: string, stats: Stats): string | undefined {
+/** Returns the same folder in the main worktree; undefined for a folder of that worktree itself. */
+export function mainFolderOf(folder: string): string | undefined {
+  const { root, repository } = worktreeOf(path.join(folder, mindsPath)) ?? {};
+  if (root === undefined || repository === undefined || path.basename(repository) !== '.git')
+    return undefined;
+  const main = path.dirname(repository);
+  return samePath(main, root) ? undefined : path.join(main, path.relative(root, realPath(folder)));
+}
+
+function repositoryOf(
+  root: string,
+  stats: Stats,
+): Pick<Worktree, 'repository' | 'gitFolder'> | undefined {
   const entry = path.join(root, '.git');
-  if (stats.isDirectory()) return entry;
+  if (stats.isDirectory()) return { repository: entry, gitFolder: entry };
   const named = stats.isFile()
     ? /^gitdir: (.+)/.exec(readTextFileSync(entry, longest))?.[1]
     : undefined;
@@ -56,43 +71,11 @@ function repositoryOf(root: string, stats: Stats): string | undefined {
   const list = path.dirname(own);
   const repository = path.dirname(path.dirname(own));
   return isNamed && path.basename(list) === 'worktrees' && isOwn(lstatSync(repository))
-    ? repository
+    ? { repository, gitFolder: own }
     : undefined;
 }
 
 /** Git does not trust folders of other users either. */
 function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
-}
-
-/**
- * No path and no argument of a program has the first character. The slash keeps the value from
- * passing for a word (S1e).
- */
-const mark = '\0/';
-
-/**
- * `..` at the end of a path or before more of it. An option may come first (`-I../lib`), and some
- * programs read URLs.
- */
-const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
-
-/**
- * Marks each path of the root: equal copies differ only in it. Undefined if a path may lead
- * elsewhere from another root.
- */
-export function relocated<T>(value: T, root: string): T | undefined {
-  const atRoot = new RegExp(`(?<=^|[=:;,])${escapeRegExp(root)}(?=$|[/\\\\:;,])`, 'g');
-  let leadsOut = false;
-  const moved = (one: unknown): unknown => {
-    if (typeof one === 'string') {
-      leadsOut ||= parent.test(one);
-      return one.replaceAll('\0', '\0\0').replace(atRoot, () => mark);
-    }
-    if (Array.isArray(one)) return one.map(moved);
-    if (one instanceof Map) return new Map([...one].map(([key, each]) => [key, moved(each)]));
-    return isObject(one) ? mapped(one, moved) : one;
-  };
-  const copy = moved(value) as T;
-  return leadsOut ? undefined : copy;
 }

@@ -14,6 +14,7 @@ import type { Connector } from '../connections/connection.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import { FirstSeen } from '../connections/firstSeen.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
+import { isTracked } from '../approval/gitIndex.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
@@ -132,6 +133,7 @@ export function assemble(deps: CoreDeps) {
     env,
     directoryExists: exists,
     findersFor,
+    isTracked,
     ...(secret && { secret }),
   };
   const host: Host = createHost({

@@ -8,6 +8,7 @@ import {
   docOf,
   keys,
   requiredKeys,
+  spellingsOf,
   type KeyDoc,
   type KeyLevel,
   type ValueShape,
@@ -127,7 +128,12 @@ function placeAt(path: SketchPath): KnownPlace | undefined {
     if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
     shape = next;
   }
-  return { shape, server, selection, doc };
+  return {
+    shape,
+    server,
+    selection,
+    doc,
+  };
 }
 
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
@@ -187,7 +193,7 @@ function levelDrafts(
   // A value has one source.
   const hasSource = level === 'reference' && sources.some((key) => written.has(key));
   const isOffered = (key: string, doc: KeyDoc): boolean => {
-    if (isBeside && written.has(key)) return false;
+    if (isBeside && spellingsOf(key).some((one) => written.has(one))) return false;
     if (hasSource && sources.includes(key)) return false;
     return !doc.transport || !transport || doc.transport === transport;
   };

@@ -10,10 +10,13 @@ import {
   noMarkdown,
   type Markdown,
 } from '../base/inert.js';
+import { asFields } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
 import type { Transform } from '../config/model.js';
+import { flowText } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
+import { plainValue, textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation, type CompletionDeps } from './completion.js';
@@ -26,6 +29,15 @@ export interface HoverDeps extends Pick<CompletionDeps, 'tools' | 'variables'> {
    */
   readonly toolText: (server: string, tool: string) => Markdown | undefined;
   readonly serverState: (server: string) => Markdown | undefined;
+  readonly other?: (server: string) => OtherFile | undefined;
+}
+
+/** The other file of a layer, or of the file below it (C7). */
+interface OtherFile {
+  readonly text: string;
+  /** Begins the sentence about its value. */
+  readonly says: Markdown;
+  readonly redact: (text: string) => string;
 }
 
 interface HoverText {
@@ -38,17 +50,53 @@ const mostExamples = 3;
 
 /** @param text without a byte order mark */
 export function hover(text: string, offset: number, deps: HoverDeps): HoverText | undefined {
-  const symbols = symbolsAt(symbolsOf(readYaml(text).root), offset);
+  const { root } = readYaml(text);
+  const symbols = symbolsAt(symbolsOf(root), offset);
   const parts: Markdown[] = [];
-  const [first] = symbols;
+  const keys = keysIn(valueIn(root, 'servers'), offset);
+  const first = symbols[0]?.span ?? keys.at(-1)?.keySpan;
   if (!first) return undefined;
   for (const symbol of symbols) {
     const said = say(symbol, deps);
     if (said !== undefined && !parts.some(({ value }) => value === said.value)) parts.push(said);
   }
+  const other = otherText(keys, deps);
+  if (other) parts.push(other);
   return parts.length > 0
-    ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') }
+    ? { span: first, markdown: markdownList(parts, '\n\n---\n\n') }
     : undefined;
+}
+
+/** Returns the keys from a server to the key at an offset. */
+export function keysAt(text: string, offset: number): readonly MapEntry[] {
+  return keysIn(valueIn(readYaml(text).root, 'servers'), offset);
+}
+
+function keysIn(node: ValueNode | undefined, offset: number): readonly MapEntry[] {
+  if (node?.kind !== 'map') return [];
+  for (const entry of node.entries.values()) {
+    const { keySpan, value } = entry;
+    if (keySpan.start <= offset && offset <= keySpan.end) return [entry];
+    const below = keysIn(value, offset);
+    if (below.length > 0) return [entry, ...below];
+  }
+  return [];
+}
+
+const longestValue = 300;
+
+function otherText(keys: readonly MapEntry[], { other }: HoverDeps): Markdown | undefined {
+  const path = keys.map(({ key }) => key);
+  const file = other?.(path[0] ?? '');
+  const value = file && valueIn(readYaml(file.text).root, 'servers', ...path);
+  if (!value) return undefined;
+  // The name of a key tells whether its value is a secret.
+  const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), plainValue(value));
+  const shown = path.reduce(
+    (map: unknown, key) => asFields(map)[key],
+    JSON.parse(file.redact(JSON.stringify(whole))),
+  );
+  return formatted`${file.says} ${code(clipped(flowText(shown), longestValue))}`;
 }
 
 type SymbolOf<Kind> = Extract<ConfigSymbol, { kind: Kind }>;

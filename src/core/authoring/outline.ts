@@ -68,6 +68,17 @@ export function serverAt(
   return serversIn(text).find(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end);
 }
 
+/** Renames a server in a layer, or in the file below it (C7). Throws with a sentence. */
+export function renamedInOther(
+  text: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): readonly TextEdit[] {
+  const found = serversIn(text).find(({ id }) => id === from);
+  const made = found ? renamedServer(text, found.keySpan, to) : [];
+  if (typeof made === 'string') throw new Error(made);
+  return made;
+}
+
 /** Returns the edits, or a sentence with the reason against the new id. */
 export function renamedServer(
   text: string,

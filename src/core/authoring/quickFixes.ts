@@ -9,9 +9,10 @@ import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
+import { editsForMe } from '../config/edit/layerEdits.js';
 import * as serverEdits from '../config/edit/serverEdits.js';
-import { suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
-import { commandWords } from '../config/read/commandWords.js';
+import { spellingsOf, suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
+import { commandWords } from '../base/commandWords.js';
 import { builtInToolset, type ConfigDeps } from '../config/model.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
@@ -59,6 +60,8 @@ export interface QuickFixDeps extends Pick<CompletionDeps, 'tools' | 'variables'
   readonly restartable: (server: string) => boolean;
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
+  /** The text below a layer with a part of a server; undefined if the text has the whole server. */
+  readonly below?: (server: string) => string | undefined;
 }
 
 const mostOffered = 20;
@@ -78,6 +81,21 @@ function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boo
     preferred,
     safe: false,
   };
+}
+
+/** Changes a list of a server. In a layer, a list begins with the one below (C7). */
+function changed(
+  text: string,
+  server: string,
+  { below }: QuickFixDeps,
+  change: (text: string) => edits.Edits,
+): edits.Edits {
+  const shared = below?.(server);
+  return shared === undefined ? change(text) : editsForMe({ shared, local: text }, server, change);
+}
+
+function withStep({ text, deps }: ReadFile, server: string, step: string): edits.Edits {
+  return changed(text, server, deps, (now) => serverEdits.addStep(now, server, step));
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
@@ -102,7 +120,9 @@ export class QuickFixes {
     const blacklisted =
       server === undefined || tool === undefined
         ? undefined
-        : serverEdits.blacklistTool(this.text, server, tool);
+        : changed(this.text, server, this.deps, (text) =>
+            serverEdits.blacklistTool(text, server, tool),
+          );
     return [...fixes, ...fix(`Blacklist '${tool}'`, blacklisted), ...this.ofServer(problem)];
   }
 
@@ -125,13 +145,13 @@ export class QuickFixes {
       serverEdits.addOverride(this.text, server, [original, ...path], value);
     const toFix = (title: string, name: string): QuickFix[] =>
       fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
-    if (argument !== undefined) return toFix('Fix This Argument', argument);
+    if (argument !== undefined) return toFix('Give This Argument a Fixed Value', argument);
     const shortened =
       description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
     const names = [...tool.arguments.keys()].slice(0, mostOffered);
     return [
       ...fix(`Shorten Description of '${original}'…`, shortened),
-      ...names.flatMap((name) => toFix(`Fix Argument '${name}'`, name)),
+      ...names.flatMap((name) => toFix(`Give Argument '${name}' a Fixed Value`, name)),
     ];
   }
 
@@ -291,6 +311,10 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   'key-not-for-transport': keyNotForTransport,
   'duplicate-key': duplicateKey,
   'missing-key': missingTransport,
+  'local-entry-alone': ({ nodes, at, problem: { instead } }) =>
+    instead === undefined || serverEdits.serverPair(nodes, instead)
+      ? []
+      : fix(`Change to '${instead}'`, edits.renameKey(nodes, at, instead), 'preferred'),
   'wrong-type': wrongType,
   'duration-invalid': duration,
   'url-invalid': url,
@@ -309,6 +333,7 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   'env-unset': unsetVariable,
   'secret-unset': (mistake) =>
     named('secret', mistake).map(({ name }) => secretFix(name, [], true)),
+  'override-unknown': misspeltOverride,
   'pattern-blank': blankPattern,
   'pattern-matches-nothing': deadPattern,
   'pattern-overruled': deadPattern,
@@ -382,7 +407,7 @@ function removal(mistake: Mistake, name: string, title: string): QuickFix[] {
 function ownPrefix({ file, problem }: Mistake): QuickFix[] {
   const { server = '' } = problem;
   const step = `prefix: ${edits.scalarText(`${server}_`, "'")}`;
-  const edit = serverEdits.addStep(file.text, server, step);
+  const edit = withStep(file, server, step);
   return fix(`Add the prefix '${server}_'`, edit, 'preferred');
 }
 
@@ -454,7 +479,7 @@ function replacement({ file, problem: { server = '', tool = '' } }: Mistake): Qu
   if (by === undefined || wrong.size === 0) return [];
   const pairs = [...wrong].map((one) => `${edits.scalarText(one, "'")}: '${by}'`);
   const step = `replace: { ${pairs.join(', ')} }`;
-  return fix(`Add '${step}'`, serverEdits.addStep(file.text, server, step), 'preferred');
+  return fix(`Add '${step}'`, withStep(file, server, step), 'preferred');
 }
 
 function named(kind: NamedSymbol['kind'], { file, problem, at }: Mistake): NamedSymbol[] {
@@ -477,6 +502,23 @@ function unsetVariable(mistake: Mistake): QuickFix[] {
       ...(renamed ? [secretFix(name, renamed, false)] : []),
     ];
   });
+}
+
+/** Renames an override of a tool, or of one of its arguments, to the nearest free name. */
+function misspeltOverride({ nodes, file, problem: { server = '' }, at }: Mistake): QuickFix[] {
+  const found = file.symbols.find(
+    (one) => one.kind === 'overridden' && one.server === server && one.span.start === at,
+  );
+  if (found?.kind !== 'overridden') return [];
+  const { tool, argument, entry } = found;
+  const tools = file.deps.tools(server);
+  const ofTool = tools.find(({ original }) => original === tool)?.arguments.keys() ?? [];
+  const known = argument === undefined ? tools.map(({ original }) => original) : [...ofTool];
+  const { map } = nodes.pairAt(at) ?? {};
+  const free = known.filter((name) => !nodes.pairOf(map, name));
+  const meant = known.includes(entry.key) ? undefined : nearest(entry.key, free);
+  const renamed = meant === undefined ? undefined : edits.renameKey(nodes, at, meant);
+  return fix(`Change to "${meant}"`, renamed, 'preferred');
 }
 
 function patternAt({ file, at }: Mistake): PatternSymbol | undefined {
@@ -526,7 +568,7 @@ function unknownKey(mistake: Mistake): QuickFix[] {
   if (level === 'server' && entry.key.toLowerCase() === 'disabled')
     return [...turnedAround(nodes, key), ...remove];
   const meant = suggestKey(level, entry.key);
-  if (meant === undefined || map.entries.has(meant)) return remove;
+  if (meant === undefined || spellingsOf(meant).some((one) => map.entries.has(one))) return remove;
   // A guessed folder or file may not exist.
   const rank = meant === 'cwd' || meant === 'envFile' ? 'preferred' : 'safe';
   return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
@@ -570,8 +612,8 @@ function duplicateKey({ nodes, at }: Mistake): QuickFix[] {
   const { map, pair } = nodes.pairAt(at) ?? {};
   if (!map || !pair) return [];
   // Headers are the same key in upper and lower case.
-  const name = keyText(pair).toLowerCase();
-  const same = map.items.filter((one) => keyText(one).toLowerCase() === name);
+  const names = spellingsOf(keyText(pair).toLowerCase());
+  const same = map.items.filter((one) => names.includes(keyText(one).toLowerCase()));
   return same.length < 2 ? [] : fix('Remove this duplicate', edits.removeKey(nodes, at));
 }
 

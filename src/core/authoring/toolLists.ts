@@ -1,21 +1,84 @@
-import { setToolFilter, toolFilterOf } from '../config/edit/serverEdits.js';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  othersChanged,
+  ownLists,
+  setToolFilter,
+  toolFilterOf,
+} from '../config/edit/serverEdits.js';
+import type { NameFilter } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
-import { withTicks } from '../tools/ticks.js';
-import type { Edits } from '../yaml/edits.js';
+import { withPatterns, withTicks, type ReplacedPattern } from '../tools/ticks.js';
+import { applyEdits, difference, type Edits } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';
 import { textOf } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { symbolsOf } from './symbols.js';
 
-/** Returns the shortest edits for agents to see exactly the ticked tools; see `withTicks`. */
+/** The lists of a server after some ticks, and the patterns that names replaced since then. */
+export interface TickedLists {
+  readonly lists: NameFilter;
+  readonly replaced: readonly ReplacedPattern[];
+}
+
+/**
+ * Returns the shortest edits for agents to see exactly the ticked tools; see `withTicks`. If an
+ * alias shares the lists, `edits` change the `others` too, and `own` leave them as they are. The
+ * patterns `gone` became names.
+ * @param last the lists after earlier ticks. They count if nothing else changed the lists since.
+ */
 export function tickTools(
   text: string,
   server: string,
   names: readonly string[],
   ticks: ReadonlyMap<string, boolean>,
+  last?: TickedLists,
+) {
+  const before = toolFilterOf(text, server);
+  if (!before) return undefined;
+  const known = last && isDeepStrictEqual(last.lists, before) ? last.replaced : [];
+  const lists = withPatterns(withTicks(before, names, ticks), names, known);
+  const edits = setToolFilter(text, server, lists) ?? setToolFilter(text, server, lists, true);
+  const others = edits && othersChanged(text, server, edits);
+  if (!others) return undefined;
+  const isGone = (pattern: string): boolean => !lists.whitelist.includes(pattern);
+  const gone = before.whitelist.filter((one) => one.includes('*') && isGone(one));
+  const replaced = [
+    ...known.filter(({ pattern }) => isGone(pattern)),
+    ...gone.map((pattern) => ({
+      pattern,
+      before,
+    })),
+  ];
+  const own = others.length > 0 ? inOwnLists(text, server, lists, others) : undefined;
+  const count = lists.whitelist.length - before.whitelist.length + gone.length;
+  return {
+    edits,
+    others,
+    own,
+    gone,
+    count,
+    after: {
+      lists,
+      replaced,
+    },
+  };
+}
+
+/** If the lists have the anchor, the other servers get copies of the present lists instead. */
+function inOwnLists(
+  text: string,
+  server: string,
+  lists: NameFilter,
+  others: readonly string[],
 ): Edits {
-  const filter = toolFilterOf(text, server);
-  return filter && setToolFilter(text, server, withTicks(filter, names, ticks));
+  for (const ids of [[server], others]) {
+    let now = text;
+    for (const id of ids) now = applyEdits(now, ownLists(now, id) ?? []);
+    const made = setToolFilter(now, server, lists);
+    const all = made && difference(text, applyEdits(now, made));
+    if (all && othersChanged(text, server, all)?.length === 0) return all;
+  }
+  return undefined;
 }
 
 /** Returns the span of the deciding item, or of the whitelist if the tool is not in it. */

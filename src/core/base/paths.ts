@@ -110,3 +110,8 @@ export function shellWord(word: string): string {
   if (/^[\w./:\\-]+$/.test(word)) return word;
   return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** As Git and URLs write a path. */
+export function slashed(file: string): string {
+  return file.replaceAll(path.sep, '/');
+}

@@ -96,6 +96,10 @@ export const catalogue = {
     'Remove `{key}`, or write `transport: {owner}`.',
   ),
   'missing-key': error('{owner} has no `{key}`.', 'Add `{example}`.'),
+  'missing-key:command': error(
+    '{owner} has no `command`.',
+    'Write the program, for example `command: npx`, and its package in `args`.',
+  ),
   'wrong-type': error('{what} must be {expected}; found {found}.', '{fix}'),
   'wrong-type:merge': error(
     'The merge key `<<` takes a map, an alias of a map, or a list of those; found {found}.',
@@ -112,6 +116,10 @@ export const catalogue = {
   'duplicate-key': error('Key `{key}` is written twice in one map.', 'Remove one of the two.'),
   'duplicate-key:ofHeader': error(
     '`{key}` is written twice: the names of headers ignore case.',
+    'Remove one of the two.',
+  ),
+  'duplicate-key:stateless': error(
+    '`{key}` is written twice: `stateless` and `truely-stateless` mean the same.',
     'Remove one of the two.',
   ),
   'env-name-invalid': error(
@@ -160,7 +168,7 @@ export const catalogue = {
   ),
   'duration-invalid': error(
     '`{key}` must be a number of milliseconds or a text such as `250ms`, `30s` or `10m`; found {found}{why}.',
-    'Write a duration, for example `{key}: 30s`.',
+    'Write a duration, for example `{key}: {instead}`.',
   ),
   'duration-invalid:noUnit': warning(
     '`{key}` is {ms} ms, because a number without a unit counts milliseconds.',
@@ -171,7 +179,7 @@ export const catalogue = {
     '`{written}` in {target} is not expanded: a text refers to no variables here.',
     '{fix}',
   ),
-  'cwd-missing': error('The directory `{cwd}` of `cwd` does not exist.', '{fix}'),
+  'cwd-missing': error('The folder `{cwd}` of `cwd` does not exist.', '{fix}'),
   'env-file-unusable': error('The file `{file}` of `envFile` cannot be used: {reason}.', '{fix}'),
   'env-unset': error(
     'The environment variable `{variable}`, needed for {target}, is not set.',
@@ -179,11 +187,11 @@ export const catalogue = {
   ),
   'secret-unset': error(
     'The secret `{name}`, needed for {target}, has no value yet.',
-    'Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run `mcp-toolsets secret set {name}`, or set the environment variable of that name.',
+    'Enter its value with “Set Secret…” in “MCP Toolsets: Manage Server…”. On the command line, run `mcp-toolsets secret set {name}`, or set the environment variable of that name.',
   ),
   'problems-left-out': warning(
     'The file has {count} more problems, which are not shown.',
-    'Correct the problems that are shown. Begin with the values that aliases refer to.',
+    'Correct the problems that are shown. If the file has aliases, begin with the values that they refer to.',
   ),
   'pattern-blank': warning(
     'A pattern of `{key}` is blank and is ignored.',
@@ -199,6 +207,14 @@ export const catalogue = {
     'Server id `{id}` is also configured in `{file}`, which wins; this entry is not used.',
     'To use both, rename one of the two servers; otherwise remove this entry.',
   ),
+  'local-entry-alone': warning(
+    'The entry `{id}` lies over no server, and without `transport` it is none itself. It changes nothing.',
+    '{fix}',
+  ),
+  'local-file-tracked': warning(
+    'Git tracks this file, so everybody who clones the repository gets it.',
+    'Run `git rm --cached .minds/mcp.local.yaml`, and commit. The file stays.',
+  ),
 
   // The tools, prompts and resources of a server, and their names.
   'pattern-matches-nothing': warning(
@@ -211,7 +227,7 @@ export const catalogue = {
   ),
   'filtered-tools': hint(
     'The {list} keeps out {count} of "{server}": {names}.',
-    'No action needed if you left these out on purpose; otherwise change the {list}.',
+    'No action needed if you keep these out on purpose; otherwise change the {list}.',
   ),
   'tool-name-invalid': warning(
     'The tool "{name}" of "{server}" is left out: {why}.',
@@ -226,7 +242,7 @@ export const catalogue = {
     'Ask the author of the server to give each tool a different name.',
   ),
   'name-twice-in-server': error(
-    'The tools "{first}" and "{tool}" of "{server}" would both be published as "{published}". Its update is refused.',
+    'The tools "{first}" and "{tool}" of "{server}" would both be published as "{published}". None of its tools are published, unless its previous definition still serves.',
     'Change the transforms, or blacklist one of the two.',
   ),
   'name-taken': warning(
@@ -274,7 +290,7 @@ export const catalogue = {
     '{fix}',
   ),
   'tool-malformed': warning(
-    'An entry of the tool list of "{server}" ({name}) is not a tool and is left out: {detail}.',
+    'An entry of the tool list of "{server}" ({name}) is left out: it {detail}.',
     'Ask the author of the server to correct it. The other tools are not affected.',
   ),
   'app-unusable': warning(
@@ -341,11 +357,11 @@ export const catalogue = {
   // Consent.
   'approval-pending': information(
     '"{server}" waits for your approval before it starts.',
-    'Run “MCP Toolsets: Review Pending Servers…”, approve it in the sidebar, or run `mcp-toolsets approve {server}`.',
+    'Run “MCP Toolsets: Review Servers Waiting for Approval…”, approve it in the sidebar, or run `mcp-toolsets approve {server}`.',
   ),
   'approval-pending:changed': information(
-    'The definition of "{server}" has changed and waits for your approval. Until then, its previous definition serves.',
-    'Run “MCP Toolsets: Review Pending Servers…”, approve it in the sidebar, or run `mcp-toolsets approve {server}`.',
+    'The launch of "{server}" has changed and waits for your approval. Until then, its previous definition serves.',
+    'Run “MCP Toolsets: Review Servers Waiting for Approval…”, approve it in the sidebar, or run `mcp-toolsets approve {server}`.',
   ),
   'server-barred': warning(
     'The server "{server}" is not started, because the list "{setting}" of the editor {how}.',
@@ -353,7 +369,11 @@ export const catalogue = {
   ),
   'tools-changed': warning(
     '"{server}" has changed what it offers since you let it start: {changes}.{held}',
-    'Run “MCP Toolsets: Accept Changed Tools”, which shows the changes, or blacklist what you do not want. Without an editor, `mcp-toolsets approve {server}` shows and accepts them.',
+    'Run “MCP Toolsets: Accept Changed Tools…”, which shows the changes, or blacklist what you do not want. Without an editor, `mcp-toolsets approve {server}` shows and accepts them.',
+  ),
+  'tools-changed:ofFile': warning(
+    'The file now overrides {changes} of "{server}".{held}',
+    'Run “MCP Toolsets: Accept Changed Tools…”, which shows the override, or remove it. Without an editor, `mcp-toolsets approve {server}` shows and accepts it.',
   ),
   'sign-in-needed': error('"{server}" needs a sign-in. {why}', '{fix}'),
   'sign-in-needed:lacks': warning(
@@ -385,6 +405,10 @@ export const catalogue = {
     'An instance of "{server}" ended unexpectedly: {cause}.',
     'No action needed if this was intended: the next call starts a new one. Otherwise read its last output in its log.',
   ),
+  'connection-lost:again': error(
+    '"{server}" ended {times}: {cause}.',
+    'Correct the cause and restart it. Its log shows its last output.',
+  ),
   // Not a failure of the server, so its log says nothing about it.
   'too-many-instances': error('"{server}" {said}', '{fix}'),
   'instances-evicted': warning(
@@ -412,7 +436,7 @@ export const catalogue = {
   ),
   'grant-without-effect': warning(
     '`!{id}` takes away a toolset that this list does not grant.',
-    "Begin the list with `'*'` to grant every other toolset, or remove the item.",
+    "Begin the list with '*' to grant every other toolset, or remove the item.",
   ),
 };
 

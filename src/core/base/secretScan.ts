@@ -240,7 +240,10 @@ class Scan {
     const isLine = quote === '' && /authorization$|cookie$/i.test(name);
     if (!isLine) return this.valueAt(start, this.valueEnd(start, quote));
     const end = this.lineEnd(start);
-    return { ...this.valueAt(start, end), said: this.text.slice(pair.start, end) };
+    return {
+      ...this.valueAt(start, end),
+      said: this.text.slice(pair.start, end),
+    };
   }
 
   /** The scheme of a header stays in sight: `Authorization: Bearer •••`. */

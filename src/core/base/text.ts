@@ -57,6 +57,11 @@ export function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }
 
+/** Ends the text with a full stop, if it has no end yet. */
+export function asSentence(text: string): string {
+  return /[.!?…:”]$/.test(text) ? text : `${text}.`;
+}
+
 export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;

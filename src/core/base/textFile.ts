@@ -13,7 +13,8 @@ export const largestForeignFile = 64 * mebibyte;
 
 export type FileContent =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'text'; readonly text: string }
+  /** A person still types the launch of the server `typed`. */
+  | { readonly kind: 'text'; readonly text: string; readonly typed?: string }
   /** It is there and cannot be read as a file; `reason` is a phrase such as `permission denied`. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 

@@ -69,6 +69,12 @@ export const notMade = {
       'refused',
       'The person did not allow it.',
     ),
+  unasked: (tool: string) =>
+    errorResult(
+      `Error: a permission of the person asks before "${tool}" is called, and nobody could be asked. It was not called. Do not repeat it.`,
+      'refused',
+      'Nobody could be asked.',
+    ),
   renamed: (tool: string) =>
     errorResult(
       `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`,
@@ -111,7 +117,7 @@ export function failedCall(
   if (failure.kind === 'timedOut') {
     const { limit, ms, misread } = failure;
     const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
-    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.${misread === undefined ? '' : ` ${misread}`}`;
+    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled. Raise timeouts.${limit} if it needs longer.${misread === undefined ? '' : ` ${misread}`}`;
     return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
   }
   const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';

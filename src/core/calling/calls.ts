@@ -49,7 +49,7 @@ import type { Permission } from './permission.js';
 interface CallsDeps {
   readonly services: Services;
   readonly publication: Pick<Publication, 'tool'>;
-  readonly permission: Pick<Permission, 'permit'>;
+  readonly permission: Pick<Permission, 'permit' | 'isAskable'>;
   readonly unitOf: (server: string) => ServerUnit | undefined;
   readonly snapshot: () => StatusSnapshot;
   readonly admin: AdminDeps;
@@ -124,7 +124,9 @@ export class ToolsetCalls {
   ): Promise<Step> {
     if (!(await answer)) {
       if (call.signal.aborted) return { refusal: { kind: 'cancelled' } };
-      return { refusal: notMade.refused(found.tool.published) };
+      const { isAskable } = this.deps.permission;
+      const { published } = found.tool;
+      return { refusal: isAskable ? notMade.refused(published) : notMade.unasked(published) };
     }
     // If the start fails, the next step finds no tool, or the server does not take the call.
     await this.startable(call, found.tool)?.ready(call.signal);
@@ -154,7 +156,10 @@ export class ToolsetCalls {
     const { original, published, releases } = tool;
     if (releases !== undefined || toolset === adminId) {
       const input = releases === undefined ? sends : { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(admin, original, input, conversation) };
+      return {
+        kind: 'result',
+        result: await callAdminTool(admin, original, input, conversation),
+      };
     }
     const unit = unitOf(toolset);
     if (!unit) return unknownTool(call, this.deps.snapshot());

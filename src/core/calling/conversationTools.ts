@@ -54,7 +54,13 @@ export class ConversationTools {
   offer(conversation: string, speaker: Speaker | undefined): ModelSetup {
     const { toolsets, tools, deferred, release } = this.grantedTo(speaker);
     const held = heldBy(conversation, this.host.snapshot);
-    const facts = { member: speaker, toolsets, deferred, held, release };
+    const facts = {
+      member: speaker,
+      toolsets,
+      deferred,
+      held,
+      release,
+    };
     return { tools, instructions: instructionsOf(facts) };
   }
 
@@ -116,7 +122,12 @@ export class ConversationTools {
     const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
     const tools = toolsets.flatMap((toolset) => toolsOf(toolset, this.host));
     const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
-    return { toolsets, tools, deferred: granted.deferred, release };
+    return {
+      toolsets,
+      tools,
+      deferred: granted.deferred,
+      release,
+    };
   }
 
   private async readable(

@@ -18,7 +18,7 @@ import { toolsetIn, type Catalogue, type Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { isObject } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
-import { asText, clipped } from '../base/text.js';
+import { asText, clipped, shortList } from '../base/text.js';
 import { fileErrors, whyNothing } from '../catalogue/admin.js';
 import { refused } from './callTexts.js';
 import type { Host } from './hostContract.js';
@@ -77,10 +77,17 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   whyGone(id: string): string {
+    const known = shortList(
+      this.host.catalogue.toolsets.map((toolset) => toolset.id),
+      20,
+    );
     const server = this.host.snapshot.servers.find((each) => each.id === id);
     return server
       ? whyNothing(server)
-      : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
+      : [
+          `There is no toolset "${id}". Known toolsets: ${known}.`,
+          ...fileErrors(this.host.snapshot),
+        ].join(' ');
   }
 
   private whyMissing(catalogue: Catalogue): string[] {
@@ -88,7 +95,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const missing = snapshot.servers.filter(
       ({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id),
     );
-    return [...missing.map(whyNothing), ...fileErrors(snapshot)];
+    return [...missing.map((server) => whyNothing(server)), ...fileErrors(snapshot)];
   }
 
   async settled(id: string, signal: CancelSignal): Promise<void> {

@@ -38,6 +38,8 @@ export interface PermissionDeps {
    * disappear.
    */
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
+  /** False if nobody is there to be asked, so each answer is `no`. The default is true. */
+  readonly isAskable?: () => boolean;
 }
 
 type ToolInChat = Pick<ConversationTool, 'toolset' | 'name' | 'original' | 'annotations'>;
@@ -54,6 +56,10 @@ export class Permission {
     private readonly onChange: () => void = () => {},
   ) {
     this.rules = compilePermissions(deps.settings());
+  }
+
+  get isAskable(): boolean {
+    return this.deps.isAskable?.() ?? true;
   }
 
   readonly verdictOf = (tool: ToolNames) => permissionOf(tool, this.rules);

@@ -10,6 +10,7 @@ export interface FactFilter {
   readonly server?: string | undefined;
   readonly agent?: string | undefined;
   readonly tool?: string | undefined;
+  readonly outcome?: string | undefined;
   readonly failed?: boolean;
   /** Only calls that took at least this time, in milliseconds. */
   readonly slow?: number | undefined;
@@ -28,9 +29,10 @@ export function fits(filter: FactFilter, fact: Fact): boolean {
   return words.every((word) => textsOf(fact).some((text) => has(text, word)));
 }
 
-function fitsCall({ agent, tool, slow }: FactFilter, fact: Fact): boolean {
-  if (agent === undefined && tool === undefined && slow === undefined) return true;
+function fitsCall({ agent, tool, outcome, slow }: FactFilter, fact: Fact): boolean {
+  if ([agent, tool, outcome, slow].every((one) => one === undefined)) return true;
   if (!isCall(fact)) return false;
+  if (outcome !== undefined && !has(fact.outcome, outcome)) return false;
   if (agent !== undefined && !has(fact.agent, agent)) return false;
   if (slow !== undefined && fact.took < slow) return false;
   return tool === undefined || has(fact.tool, tool) || has(fact.original, tool);
@@ -45,14 +47,19 @@ function textsOf(fact: Fact): string[] {
 }
 
 function has(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
+  return joined(text).includes(joined(part));
+}
+
+/** A word of a filter has no blanks, so `-` stands for them, as in `agent:claude-code`. */
+export function joined(text: string): string {
+  return text.toLowerCase().replace(/\s/g, '-');
 }
 
 export function parseFilter(text: string): FactFilter | string {
   const filter: { -readonly [key in keyof FactFilter]: FactFilter[key] } = {};
   const words: string[] = [];
   for (const word of text.split(/\s+/).filter((one) => one !== '')) {
-    const [, key, value = ''] = /^(tool|agent|server|slow):(.*)$/i.exec(word) ?? [];
+    const [, key, value = ''] = /^(tool|agent|server|outcome|slow):(.*)$/i.exec(word) ?? [];
     const name = key?.toLowerCase();
     if (word.toLowerCase() === 'failed') filter.failed = true;
     else if (name === undefined) words.push(word);
@@ -61,7 +68,7 @@ export function parseFilter(text: string): FactFilter | string {
       filter.slow = millisecondsOf(value);
       if (filter.slow === undefined)
         return `"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
-    } else filter[name as 'tool' | 'agent' | 'server'] = value;
+    } else filter[name as 'tool' | 'agent' | 'server' | 'outcome'] = value;
   }
   return words.length > 0 ? { ...filter, words } : filter;
 }

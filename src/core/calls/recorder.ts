@@ -130,9 +130,17 @@ export class Recorder {
 
   /** Returns the fact of a call that has just ended. */
   latestFact(id: string): CallFact | undefined {
+    return this.latestCalls().find((fact) => fact.id === id);
+  }
+
+  get lastCall(): CallFact | undefined {
+    return this.latestCalls().at(-1);
+  }
+
+  private latestCalls(): CallFact[] {
     this.note();
     const latest = [...this.notedBefore, ...this.noted].flatMap((line) => parseFacts(textOf(line)));
-    return latest.filter(isCall).find((fact) => fact.id === id);
+    return latest.filter(isCall);
   }
 
   event(event: Omit<ServerFact, 'id' | 'at'>): void {

@@ -4,7 +4,7 @@
  */
 import { approveCommand } from '../approval/approvalTexts.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import { needsAttention } from '../base/problem.js';
+import { needsAttention, type Problem } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
@@ -283,7 +283,11 @@ function howToApprove({ id, origin, approval }: Waiting): string {
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
 }
 
-export function whyNothing(server: Waiting): string {
+/** @param problems of all servers: the errors of this one are the cause */
+export function whyNothing(server: Waiting, problems: readonly Problem[] = []): string {
   const remedy = server.state.kind === 'pending' ? ` (${howToApprove(server)})` : '';
-  return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.`;
+  const causes = problems
+    .filter((problem) => problem.server === server.id && problem.severity === 'error')
+    .map(({ message, fix }) => ` ${message} ${fix}`);
+  return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.${causes.join('')}`;
 }

@@ -12,6 +12,7 @@ const whyDownIn: Readonly<Record<ServerState['kind'], string>> = {
   starting: 'starting',
   invalid: 'misconfigured',
   pending: 'waiting for a person to approve its start',
+  waiting: 'waiting until its entry is typed',
   signInNeeded: 'waiting for a person to sign in',
   reconnecting: 'being connected again',
   failed: 'not able to run',

@@ -9,7 +9,7 @@ import type { Member } from '../team/team.js';
 import type { Place, Problem } from '../base/problem.js';
 import { whyNothing } from './admin.js';
 
-type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
+type Road = 'editor' | 'agent sessions' | 'other agents' | `@minds as ${string}`;
 
 export type RoadAnswer = { readonly road: Road } & (
   | {
@@ -71,7 +71,12 @@ export function explain(
             fix: exclusionRemedy(reason),
             ...(place && { place }),
           };
-          const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
+          const roads: Road[] = [
+            'editor',
+            'agent sessions',
+            'other agents',
+            ...members.map(roadOf),
+          ];
           return {
             server: id,
             original,
@@ -88,7 +93,7 @@ export function explain(
   const tools = exact.length > 0 ? exact : named(atTheEnd);
   const silent = servers
     .filter((server) => !serves(server) || server.offered === 0)
-    .map(whyNothing);
+    .map((server) => whyNothing(server, problems));
   return { tools, silent: tools.length > 0 ? [] : silent };
 }
 
@@ -122,19 +127,12 @@ function roadsOf(
     why,
     fix,
   });
-  const offered = (road: Road, name: string, notes = asked): RoadAnswer =>
-    notes.length > 0
-      ? {
-          road,
-          offered: true,
-          name,
-          note: notes.join(', '),
-        }
-      : {
-          road,
-          offered: true,
-          name,
-        };
+  const offered = (road: Road, name: string, notes = asked): RoadAnswer => ({
+    road,
+    offered: true,
+    name,
+    ...(notes.length > 0 && { note: notes.join(', ') }),
+  });
   const inEditor = (road: Road, name: string, notes = asked): RoadAnswer =>
     refusal === undefined
       ? offered(road, name, notes)
@@ -146,8 +144,8 @@ function roadsOf(
       ? inEditor('editor', tool.editorId, [...asked, 'if the tool picker of the chat has it on'])
       : not('editor', hidden.message.replace(/\.$/, ''), hidden.fix),
     tool.noAgentHostName
-      ? not('agent host', `its name there, ${hosted}, is too long or taken`, newName)
-      : inEditor('agent host', hosted),
+      ? not('agent sessions', `its name there, ${hosted}, is too long or taken`, newName)
+      : inEditor('agent sessions', hosted),
     offered('other agents', tool.published),
     ...members.map((member): RoadAnswer => {
       const grants = member.grants.map(({ grant }) => grant);

@@ -210,7 +210,7 @@ export class Publication implements Disposable {
       const { resources, templates } = curated.resources;
       const isTooLong = Math.max(resources.length, templates.length) > mostReviewed;
       return [
-        ...(changed.length > 0 ? [offersChanged(at, changed)] : []),
+        ...offersChanged(at, changed),
         ...(isTooLong && offerReview.holdsBack() ? [resourcesNotReviewed(at)] : []),
       ];
     });
@@ -240,7 +240,8 @@ export class Publication implements Disposable {
       return {
         rules,
         offers,
-        count: baselines.length,
+        // The names in a late baseline come behind the others (N5d).
+        count: baselines.length + baselines.filter(({ isLate }) => isLate).length,
         hasApps: offers.some(isAboutApps),
       };
     });
@@ -338,7 +339,14 @@ function candidateOf(
 ): Candidate {
   const { definition, instructions: said, features } = facts;
   const { tools, appTools, excluded, prompts, resources } = offered.curated;
-  const lists = { tools, appTools, excluded, prompts, resources, features };
+  const lists = {
+    tools,
+    appTools,
+    excluded,
+    prompts,
+    resources,
+    features,
+  };
   const candidate: Candidate = {
     ...lists,
     id: server.id,
@@ -404,7 +412,8 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     // A remembered list is compared, and never becomes the baseline.
     if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
-      review.note(launch, each, redact, orderOf(own[0].offered.listing.tools));
+      const { tools, declaresNone = false } = own[0].offered.listing;
+      review.note(launch, each, redact, orderOf(tools), !declaresNone);
     }
     for (const { offered, offers } of own) {
       for (const change of published(offered, review.changesOf(launch, offers))) {

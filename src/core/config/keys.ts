@@ -223,6 +223,12 @@ const only = <Of extends Level>(transport: Transport, level: Of): Of => {
   return Object.fromEntries(docs) as Of;
 };
 
+const stateless = truth('Whether all conversations share one instance of the server.', {
+  details:
+    '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\n`stateless` and `truely-stateless` mean the same.',
+  byDefault: 'false',
+});
+
 const levels = {
   root: {
     version: key({ kind: 'one' }, 'The version of the format: the number 1.', {
@@ -340,11 +346,8 @@ const levels = {
     enabled: truth('Whether the server may start. With `false` it is listed, but never started.', {
       byDefault: 'true',
     }),
-    'truely-stateless': truth('Whether all conversations share one instance of the server.', {
-      details:
-        '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
-      byDefault: 'false',
-    }),
+    stateless,
+    'truely-stateless': stateless,
     start: choice(
       {
         window: 'With the window.',
@@ -369,7 +372,7 @@ const levels = {
     ),
     tools: key(table('tools'), 'Which tools of the server agents see.', {
       fix: filterFix,
-      details: 'Tools that are kept out are not offered to any agent.',
+      details: 'Tools that are kept out are published to no agent.',
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     }),
@@ -565,7 +568,7 @@ const levels = {
       {
         fix: 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.',
         details:
-          'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
+          'In the editor, *Set Secret…* in *MCP Toolsets: Manage Server…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       },
     ),
     command: texts(
@@ -593,6 +596,13 @@ export type ValueAt<Of extends KeyLevel, Key extends KeyOf<Of>> =
   Levels[Of][Key] extends KeyDoc<infer Shape> ? ReadOf<Shape> : never;
 
 export const keys: Readonly<Record<KeyLevel, Level>> = levels;
+
+const ofState: readonly string[] = ['stateless', 'truely-stateless'];
+
+/** Returns all keys with the meaning of a key. A map has at most one of them. */
+export function spellingsOf(key: string): readonly string[] {
+  return ofState.includes(key) ? ofState : [key];
+}
 
 export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
   return Object.hasOwn(keys[level], key) ? keys[level][key] : undefined;
@@ -638,7 +648,6 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
     baseurl: 'url',
     serverurl: 'url',
     httpurl: 'url',
-    stateless: 'truely-stateless',
   },
   tools: {
     allow: 'whitelist',

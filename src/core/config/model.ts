@@ -5,7 +5,8 @@ import type { Place, Problem, Range } from '../base/problem.js';
  * `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's
  * `~/.minds/mcp.yaml`.
  */
-export type SourceOrigin = 'folder' | 'mcprc' | 'user';
+/** `local`: the layer of one person (C7). */
+export type SourceOrigin = 'folder' | 'mcprc' | 'local' | 'user';
 
 export interface SourceText {
   readonly file: string;
@@ -16,9 +17,13 @@ export interface SourceText {
   readonly folder: string;
   /** The default is `folder`. */
   readonly origin?: SourceOrigin;
+  /** The file as which its servers count: a layer of the main worktree is one of the folder (C7). */
+  readonly as?: string;
   readonly text: string | undefined;
   /** Why the file cannot be read now, as a phrase. The text is an earlier one then. */
   readonly unreadable?: string | undefined;
+  /** The server whose launch waits, because a person still types it (R1a). */
+  readonly typed?: string | undefined;
 }
 
 /** A text of a launch, written out or by reference. */
@@ -179,6 +184,8 @@ export type StartTime = 'window' | 'call';
 
 export interface ServerDefinition {
   readonly id: string;
+  /** The file that decides about its approval: the layer over an entry of the user's own file. */
+  readonly source: string;
   readonly enabled: boolean;
   readonly trulyStateless: boolean;
   readonly start?: StartTime | undefined;
@@ -220,6 +227,15 @@ interface ServerOfFile {
   readonly source: string;
   readonly origin: SourceOrigin;
   readonly places: ServerPlaces;
+  /** What the layer of the person changes (C7); undefined without a part of it. */
+  readonly local?: LocalPart | undefined;
+}
+
+/** The entry of `mcp.local.yaml` for a server. */
+interface LocalPart {
+  readonly place: Place;
+  /** The paths of its values, such as `env.LOG_LEVEL`. */
+  readonly keys: readonly string[];
 }
 
 export type ParsedSource =
@@ -257,6 +273,8 @@ export interface ConfigDeps {
    * empty.
    */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
+  /** True if Git tracks a file. By default it tracks none. */
+  readonly isTracked?: (file: string) => boolean;
   /** Makes `programs` for one reading of all sources. */
   readonly findersFor?: (sources: readonly SourceText[]) => ConfigDeps['programs'];
   /** Finds the programs of a launch that lie in the workspace. By default there are none. */

@@ -6,7 +6,7 @@ import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
-import { keysOf, suggestKey, type KeyLevel } from './keys.js';
+import { keysOf, spellingsOf, suggestKey, type KeyLevel } from './keys.js';
 import type { ForeignReference } from './foreignReferences.js';
 
 export const firstEntry = (place: Place) => [{ message: 'The first entry is here.', place }];
@@ -21,13 +21,18 @@ export function unknownKey(
   const said = { key: shortened(key) };
   const instead = suggestKey(level, key);
   if (instead !== undefined) {
-    const text = written.has(instead) ? 'unknown-key:again' : 'unknown-key:misspelt';
-    return problemOf(text, place, { ...said, instead });
+    const again = spellingsOf(instead).find((one) => written.has(one));
+    return again === undefined
+      ? problemOf('unknown-key:misspelt', place, { ...said, instead })
+      : problemOf('unknown-key:again', place, { ...said, instead: again });
   }
   if (level === 'server' && key.toLowerCase() === 'disabled')
     return problemOf('unknown-key:disabled', place, said);
   const known = keysOf(level).map((one) => `\`${one}\``);
-  return problemOf('unknown-key', place, { ...said, known: known.join(', ') });
+  return problemOf('unknown-key', place, {
+    ...said,
+    known: known.join(', '),
+  });
 }
 
 /** @param instead what to write in a place that takes no reference */

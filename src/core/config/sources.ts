@@ -7,13 +7,23 @@ import { isBelow, samePath } from '../base/paths.js';
 import type { Problem } from '../base/problem.js';
 import { startOfFile, type SourceOrigin, type SourceText } from './model.js';
 
-type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
+type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>> & Pick<SourceText, 'as'>;
 
 export const mindsPath = '.minds/mcp.yaml';
+export const localPath = '.minds/mcp.local.yaml';
 const mcprcPath = '.mcprc';
 
-/** @param folders of the workspace, in their order, absolute; @param home of the user, absolute. */
-export function sourceFiles(folders: readonly string[], home: string): SourceFile[] {
+/**
+ * @param folders of the workspace, in their order, absolute
+ * @param home of the user, absolute
+ * @param mainOf returns the same folder in the main worktree. Its layer counts where a folder has
+ *   none (C7).
+ */
+export function sourceFiles(
+  folders: readonly string[],
+  home: string,
+  mainOf: (folder: string) => string | undefined = () => undefined,
+): SourceFile[] {
   const files: SourceFile[] = folders.flatMap((folder): SourceFile[] => [
     {
       file: path.join(folder, mindsPath),
@@ -25,6 +35,18 @@ export function sourceFiles(folders: readonly string[], home: string): SourceFil
       folder,
       origin: 'mcprc',
     },
+    ...[folder, mainOf(folder)].flatMap((at): SourceFile[] =>
+      at === undefined
+        ? []
+        : [
+            {
+              file: path.join(at, localPath),
+              folder,
+              origin: 'local',
+              as: path.join(folder, localPath),
+            },
+          ],
+    ),
   ]);
   const file = userFile(home);
   if (!files.some((other) => samePath(other.file, file)))
@@ -59,6 +81,7 @@ export function isUserFile(file: string, folders: readonly string[], home: strin
 export const originWords: Readonly<Record<SourceOrigin, string>> = {
   folder: mindsPath,
   mcprc: mcprcPath,
+  local: localPath,
   user: `~/${mindsPath}`,
 };
 

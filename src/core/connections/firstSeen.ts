@@ -45,7 +45,10 @@ export class FirstSeen {
     lists.launch = definition.launchHash;
     this.servers.set(definition.id, lists);
     const recalled = this.recall(definition, capabilitiesKey(declared));
-    return { ...rest, tools: await inTurns(lists.inOrder(tools, recalled), share) };
+    return {
+      ...rest,
+      tools: await inTurns(lists.inOrder(tools, recalled), share),
+    };
   }
 }
 

@@ -219,7 +219,7 @@ function whatIsWrongWith(
   { key, identity, whatElse }: ListKind<unknown>,
   entry: unknown,
 ): string | undefined {
-  if (!isObject(entry)) return `is not an object but ${inBrief(entry, 60)}`;
+  if (!isObject(entry)) return `is \`${inBrief(entry, 60)}\`, not an object`;
   const { [identity]: id, name, inputSchema: schema, arguments: args } = entry;
   if (typeof id !== 'string') return `has no ${identity}`;
   if (id === '') return `has an empty ${identity}`;
@@ -238,7 +238,7 @@ function whatIsWrongWith(
 
 function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number): string {
   const name = isObject(entry) ? (entry[identity] ?? entry['name']) : undefined;
-  return typeof name === 'string' && name !== '' ? clipped(name, 200) : `(entry ${index + 1})`;
+  return typeof name === 'string' && name !== '' ? clipped(name, 200) : `entry ${index + 1}`;
 }
 
 export function keptListing(value: unknown): ToolListing | undefined {

@@ -5,7 +5,7 @@ import type { SourceText } from '../config/model.js';
 import { FollowedFiles, type FollowedFilesDeps } from '../files/followedFiles.js';
 
 /** A source whose first text may be known. */
-export type FollowedSource = Omit<SourceText, 'text' | 'unreadable'> &
+export type FollowedSource = Omit<SourceText, 'text' | 'unreadable' | 'typed'> &
   Partial<Pick<SourceText, 'text'>>;
 
 /** What readers of the files use. */
@@ -44,6 +44,7 @@ export class ConfigFiles implements Disposable {
       ...source,
       text,
       unreadable: content?.kind === 'unreadable' ? content.reason : undefined,
+      typed: content?.kind === 'text' ? content.typed : undefined,
     }));
     this.changes.fire(this.sources);
   }

@@ -223,7 +223,12 @@ export class Engine {
 
   private gatewayDeps(): Pick<GatewayDeps, 'backend' | 'clock' | 'log' | 'delivery'> {
     const { backend, log, delivery } = this;
-    return { backend, clock: this.options.surroundings.clock, log, delivery };
+    return {
+      backend,
+      clock: this.options.surroundings.clock,
+      log,
+      delivery,
+    };
   }
 
   /** Of the present files, after the starts if they end in time. */

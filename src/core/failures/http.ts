@@ -44,7 +44,7 @@ export function neverAnsweredHttp(timeoutMs: number): StartFailure {
 }
 
 const signInFix =
-  'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
+  'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”: it opens the page of the server in your browser.';
 
 /** @param to the refused message, unless it is `initialize` */
 export function httpFailure(
@@ -337,7 +337,7 @@ function unauthorized({ headers }: HttpLaunch): Explanation {
   const sent = [...headers.keys()].join(', ');
   const advice: Advice =
     credentials.length === 0
-      ? "The server requires credentials, and none are configured. → Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }."
+      ? "The server requires credentials, and none are configured. → Add a header, e.g. headers: { Authorization: { prefix: 'Bearer ', secret: TOKEN } }."
       : `The credentials in the headers (${sent}) are wrong or have expired. → ${renewal(credentials)}`;
   return {
     code: 'http-unauthorized',

@@ -1,7 +1,9 @@
 import type { Problem } from '../base/problem.js';
 import type { ProblemCode } from '../base/problemCatalogue.js';
+import { asSentence } from '../base/text.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
+import { notAnObject } from '../protocol/jsonRpc.js';
 import type { LikelyCause } from './likelyCause.js';
 import type { TransportFailure } from './transportFailure.js';
 
@@ -116,6 +118,10 @@ export function initializeRefused(error: {
   readonly code: number;
   readonly message: string;
 }): StartFailure {
+  if (error.message.startsWith(notAnObject)) {
+    const answer = error.message.slice(notAnObject.length);
+    return failed('server-protocol', `answered initialize with \`${answer}\`.`, unlikeMcp);
+  }
   const [message, fix] =
     error.code === errorCodes.unsupportedVersion
       ? [
@@ -123,13 +129,15 @@ export function initializeRefused(error: {
           'Use a version of the server that speaks one of these, or update this extension.',
         ]
       : [
-          `refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
+          `refused initialize with error ${error.code}: ${asSentence(shortened(error.message, 300))}`,
           'Look at the server’s log and documentation for what it needs before it starts.',
         ];
   return failed('server-protocol', message, fix);
 }
 
 export function listFailed(reason: string): StartFailure {
-  const fix = 'Look at the server’s log; restart it, or update it if it happens again.';
+  const fix = reason.startsWith('The server lists more than')
+    ? 'Look in its documentation for a way to let it list fewer: no agent could use so many.'
+    : 'Look at the server’s log; restart it, or update it if it happens again.';
   return failed('list-failed', `started, but its tools could not be listed. ${reason}`, fix);
 }

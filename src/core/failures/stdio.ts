@@ -1,5 +1,6 @@
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { mask, withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
+import { asSentence } from '../base/text.js';
 import { textsOf } from '../config/launchValues.js';
 import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';
@@ -145,36 +146,6 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
   return notStarted('missing-key', 'command', `${name} needs the name of a package.`, fix);
 }
 
-const switches =
-  /=|^-[dtPqDi]+$|^--(?:rm|init|privileged|read-only|detach|tty|quiet|publish-all|debug|tls|tlsverify)$/;
-
-/** Returns the words of the options, up to the first other word. A value has no dash. */
-function leadingOptions(words: readonly string[]): readonly string[] {
-  let end = 0;
-  while (words[end]?.startsWith('-'))
-    end += switches.test(words[end] ?? '') || words[end + 1]?.startsWith('-') ? 1 : 2;
-  return words.slice(0, end);
-}
-
-/** Returns the failure of a container that gets no input, so it cannot be a server over stdio. */
-export function inputMissing({ command, args }: StdioLaunch): StartFailure | undefined {
-  const name = baseName(command).replace(/\.exe$/i, '');
-  if (!/^(?:docker|podman|nerdctl)$/i.test(name)) return undefined;
-  const all = textsOf(args);
-  const words = all.slice(leadingOptions(all).length);
-  const verb = words[0] === 'container' ? words[1] : words[0];
-  if (verb !== 'run' && verb !== 'exec') return undefined;
-  const options = leadingOptions(words.slice(words.indexOf(verb) + 1));
-  if (options.some((word) => /^-[dtPq]*i|^--interactive(?:=true)?$/.test(word))) return undefined;
-  const what = `\`${name} ${verb}\` without \`-i\` gives the server no input, so it could never answer.`;
-  return failed(
-    'missing-key',
-    `did not start: ${what}`,
-    `Write \`-i\` behind \`${verb}\` in args.`,
-    ['args'],
-  );
-}
-
 export function folderMissing({ cwd }: StdioLaunch): StartFailure {
   return notStarted(
     'cwd-missing',
@@ -239,7 +210,7 @@ export function endedBeforeAnswer(
   const args = textsOf(facts.launch.args);
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
-  const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
+  const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${asSentence(telling)}`}`;
   const misread = misreadAdvice(facts.remains);
   if (ending.kind === 'exited')
     return ofProgram(
@@ -290,7 +261,11 @@ function ofProgram(
   { cause, fix, isTaken }: LikelyCause,
 ): StartFailure {
   const { launch, remains } = facts;
-  const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
+  const [only = '', ...others] = outputLines(remains);
+  // `what` quotes a single line already.
+  const isQuoted = remains.stderr.length === 1 && others.length === 0;
+  const isSaid = isQuoted && what.includes(readable(only));
+  const output = isSaid || cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
   const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
   return {
     code,

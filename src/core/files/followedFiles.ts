@@ -19,12 +19,12 @@ interface FollowedFile<Source> {
   text: string | undefined;
 }
 
-export interface FollowedFilesDeps<Source> extends Omit<WatchedFileDeps, 'disk' | 'isHalfTyped'> {
+export interface FollowedFilesDeps<Source> extends Omit<WatchedFileDeps, 'disk' | 'typedIn'> {
   readonly wanted: () => readonly Source[];
   /** Calls `nudge` at a sign that the file has changed. */
   readonly signs: (source: Source, nudge: () => void) => Disposable;
-  /** Resolves to true for a text that does not count yet. */
-  readonly isHalfTyped?: (path: string, before: string, now: string) => Promise<boolean>;
+  /** Resolves to the server with a half-typed launch. */
+  readonly typedIn?: (path: string, before: string, now: string) => Promise<string | undefined>;
   readonly onChange: () => void;
 }
 
@@ -61,13 +61,13 @@ export class FollowedFiles<Source extends Named> implements Disposable {
   }
 
   private open(source: Source): FollowedFile<Source> {
-    const { signs, isHalfTyped, onChange, ...watching } = this.deps;
+    const { signs, typedIn, onChange, ...watching } = this.deps;
     const { file: path } = source;
     const store = this.store.add(new DisposableStore(`followed file ${path}`));
     const file = store.add(
       watchFile(path, {
         ...watching,
-        ...(isHalfTyped && { isHalfTyped: (before, now) => isHalfTyped(path, before, now) }),
+        ...(typedIn && { typedIn: (before, now) => typedIn(path, before, now) }),
       }),
     );
     store.add(signs(source, file.nudge));

@@ -45,7 +45,7 @@ async function usableToken(file: string): Promise<Kept> {
       : undefined;
     if (text === undefined || !/^[\w+/=.~-]{0,512}$/.test(text)) {
       throw new Error(
-        `${file} is not a token file, so it stays as it is: a token is one word of letters and digits`,
+        `${file} is not a token file, so it stays as it is: a token is one word of letters, digits and characters of +/=.~_-`,
       );
     }
     return text.length < 32 || isOpenToOthers(found)

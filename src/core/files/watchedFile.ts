@@ -30,8 +30,10 @@ export interface WatchedFileDeps {
    */
   readonly debounceMs?: number;
   readonly disk?: Disk;
-  /** Resolves to true for a half-typed text. Such a text does not count yet. */
-  readonly isHalfTyped?: (before: string, now: string) => Promise<boolean>;
+  /**
+   * Resolves to the server with a half-typed launch. @param before the last text without one
+   */
+  readonly typedIn?: (before: string, now: string) => Promise<string | undefined>;
 }
 
 /**
@@ -53,7 +55,7 @@ export const realDisk: Disk = {
 
 const patience = 5;
 
-/** A half-typed text counts if it stays the same for this time, in milliseconds. */
+/** A half-typed launch counts if its text stays the same for this time, in milliseconds. */
 const typingPause = 10_000;
 
 export function watchFile(path: string, deps: WatchedFileDeps) {
@@ -65,6 +67,7 @@ export function watchFile(path: string, deps: WatchedFileDeps) {
   let poll: Disposable | undefined;
   let due: { readonly timer: Disposable; readonly since: number } | undefined;
   let restless = 0;
+  let counted: string | undefined;
   let halfTyped: { readonly text: string; readonly since: number } | undefined;
   let isAskedNow = false;
 
@@ -87,27 +90,38 @@ export function watchFile(path: string, deps: WatchedFileDeps) {
     if (ended) return;
     if (before !== after && ++restless < patience) return nudge();
     restless = 0;
-    // The stamp stays the last text's, so the next look reads again.
-    if ((await isHeld(next)) || ended) return;
-    stamp = before;
-    if (content && isDeepStrictEqual(content, next)) return;
-    content = next;
-    changes.fire(next);
+    const typed = next.kind === 'text' ? await typedIn(next.text) : undefined;
+    if (ended) return;
+    const read =
+      typed === undefined
+        ? next
+        : {
+            ...next,
+            typed,
+          };
+    // During the typing, the stamp stays the last text's, so the next look asks again.
+    if (typed === undefined) {
+      stamp = before;
+      counted = next.kind === 'text' ? next.text : undefined;
+    }
+    if (content && isDeepStrictEqual(content, read)) return;
+    content = read;
+    changes.fire(read);
   });
-  const isHeld = async (next: FileContent): Promise<boolean> => {
-    const wasHeld = halfTyped;
+  const typedIn = async (text: string): Promise<string | undefined> => {
+    const last = halfTyped;
     halfTyped = undefined;
-    if (
-      isAskedNow ||
-      content?.kind !== 'text' ||
-      next.kind !== 'text' ||
-      content.text === next.text
-    )
-      return false;
-    if (!(await deps.isHalfTyped?.(content.text, next.text))) return false;
-    const { text } = next;
-    halfTyped = wasHeld?.text === text ? wasHeld : { text, since: clock.now() };
-    return clock.now() - halfTyped.since < typingPause;
+    if (isAskedNow || counted === undefined || counted === text) return undefined;
+    const server = await deps.typedIn?.(counted, text);
+    if (server === undefined) return undefined;
+    halfTyped =
+      last?.text === text
+        ? last
+        : {
+            text,
+            since: clock.now(),
+          };
+    return clock.now() - halfTyped.since < typingPause ? server : undefined;
   };
   const look = async (): Promise<void> => {
     const seen = await stampOf(disk, path);

@@ -21,11 +21,11 @@ import {
   type SourceText,
 } from '../config/model.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
-import { ConfigState } from '../config/read/merge.js';
+import { ConfigState, inPresentText } from '../config/read/merge.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { type Releaser, ServerUnit, type UnitDeps } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
+import { type StatusSnapshot, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import type { HostDeps } from './hostDeps.js';
 
@@ -200,7 +200,8 @@ export class ConfiguredServers implements Servers, AdminDeps {
       const shadows = this.shadowed.get(id);
       return [statusOf({ server, facts, toolset, changedOffers, shadows, signIn })];
     });
-    const problems = [...this.configProblems, ...inPresentText(found, refused)];
+    const refusedFiles = refused.map(({ file }) => file);
+    const problems = [...this.configProblems, ...inPresentText(found, refusedFiles)];
     const builtIn = publication.toolset(adminId);
     return {
       version: publication.catalogue.version,
@@ -267,7 +268,10 @@ export class ConfiguredServers implements Servers, AdminDeps {
     for (const server of this.servers) {
       const unit = this.units.get(server.id) ?? new ServerUnit(server.id, this.unitDeps);
       this.units.set(server.id, unit);
-      unit.apply(server);
+      unit.apply(
+        server,
+        this.sources.some(({ file, typed }) => file === server.source && typed === server.id),
+      );
     }
   }
 

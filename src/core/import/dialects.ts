@@ -343,6 +343,7 @@ const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
 export function isOfEditor(file: string, folders: readonly string[]): boolean {
   return (
     formatOfPath(file) === 'vscode' ||
+    /(?:\.code-workspace|devcontainer\.json)$/i.test(file) ||
     folders.some((folder) => file === path.join(folder, '.mcp.json'))
   );
 }

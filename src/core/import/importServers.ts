@@ -56,7 +56,12 @@ function importWith(request: ImportRequest, variables: Variables): Import {
   if (found.kind === 'unreadable') return found;
   const { dialect, inputs, written, notes } = found;
   const { existing = none, folders } = request;
-  const context = { dialect, inputs, folders, variables };
+  const context = {
+    dialect,
+    inputs,
+    folders,
+    variables,
+  };
   const importing = {
     request,
     context,

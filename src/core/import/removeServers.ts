@@ -5,9 +5,9 @@
 import { parseTree, type Node } from 'jsonc-parser';
 import { difference } from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
+import { dialects } from './dialects.js';
 
-/** The editor's own form has `servers`; the common form of other programs has `mcpServers`. */
-const containers = new Set<unknown>(['servers', 'mcpServers']);
+const places = [...dialects.vscode.at, ...dialects['vscode-settings'].at];
 
 /** @param names the servers to remove; case does not count, as in the editor */
 export function planRemoval(text: string, names: readonly string[]) {
@@ -31,10 +31,18 @@ export function planRemoval(text: string, names: readonly string[]) {
 
 function propertiesIn(text: string): Node[] {
   const root = parseTree(text, [], { allowTrailingComma: true });
-  return (root?.type === 'object' ? (root.children ?? []) : []).flatMap(
-    ({ children: [key, value] = [] }) =>
-      containers.has(key?.value) && value?.type === 'object' ? (value.children ?? []) : [],
-  );
+  return places.flatMap((place) => propertiesAt(root, place.split('/')));
+}
+
+/** Settings may join keys by dots, as in `mcp.servers`. */
+function propertiesAt(node: Node | undefined, keys: readonly string[]): Node[] {
+  const properties = node?.type === 'object' ? (node.children ?? []) : [];
+  if (keys.length === 0) return properties;
+  return properties.flatMap((property) => {
+    const name = nameOf(property);
+    const last = keys.findIndex((_, index) => keys.slice(0, index + 1).join('.') === name);
+    return last < 0 ? [] : propertiesAt(property.children?.[1], keys.slice(last + 1));
+  });
 }
 
 function nameOf({ children }: Node): string {

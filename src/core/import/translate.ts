@@ -7,7 +7,7 @@ import { isBelow } from '../base/paths.js';
 import { isSecretName, secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import { durationText, milliseconds } from '../config/durations.js';
-import { commandWords, isShell } from '../config/read/commandWords.js';
+import { commandWords, isShell } from '../base/commandWords.js';
 import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Values, type Input, type TranslationContext } from './values.js';

@@ -5,13 +5,16 @@
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { asText } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
+import { LoopShare } from '../base/turns.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import {
   logLevelRank,
   isFinal,
+  resultOfTask,
   taskChanged,
   taskIn,
   unwatchTask,
@@ -47,6 +50,8 @@ interface InstanceDeps {
   readonly idleLimit: () => number;
   readonly onRest: () => void;
   readonly onOfferChanged: (offer: OfferKind) => void;
+  /** Called with the result of a task, and with the server's name of its tool. */
+  readonly onTaskResult: (tool: string, result: CallToolResult) => void;
   /** Called when it begins to end. */
   readonly onEnd: (reason: string, how: EndOfInstance) => void;
 }
@@ -78,7 +83,8 @@ export class Instance implements SlotHolder {
   readonly ended = new Promise<void>((resolve) => (this.announceEnded = resolve));
   private readonly listeners: Disposable[];
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
-  private readonly tasks = new Set<string>();
+  /** The tools of its tasks. */
+  private readonly tasks = new Map<string, string>();
   private subscriptions = new Subscriptions();
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
@@ -161,7 +167,7 @@ export class Instance implements SlotHolder {
       const outcome = await this.connection.callTool(request);
       // The task counts before the call ends, because a draining instance ends with its last call.
       const task = outcome.kind === 'result' ? taskIn(outcome.result) : undefined;
-      if (task !== undefined) this.tasks.add(task);
+      if (task !== undefined) this.tasks.set(task, request.tool);
       return outcome;
     });
   }
@@ -174,6 +180,11 @@ export class Instance implements SlotHolder {
     }
     const send = (): Promise<ServerOutcome<Fields>> =>
       this.whileInUse(client, () => this.connection.request(request));
+    if (method === 'tasks/get') {
+      const outcome = await send();
+      if (outcome.kind === 'result') this.noteTask(taskId, outcome.result);
+      return outcome;
+    }
     const [followed, book] =
       method === watchTask ? [taskId, this.watched] : [uri, this.subscriptions];
     const isFollowed = method === watchTask || method === 'resources/subscribe';
@@ -214,6 +225,13 @@ export class Instance implements SlotHolder {
     }
   }
 
+  private noteTask(taskId: unknown, said: Fields): void {
+    const tool = this.tasks.get(asText(taskId));
+    const result = resultOfTask(said);
+    if (tool === undefined || !result || LoopShare.of(said)) return;
+    this.deps.onTaskResult(tool, result as CallToolResult);
+  }
+
   private async updateTask(params: Fields): Promise<void> {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
@@ -224,6 +242,7 @@ export class Instance implements SlotHolder {
     const said = asked ? asked.kind === 'result' && asked.result : params;
     const task = said && said['status'] !== undefined ? said : undefined;
     if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
+    if (task) this.noteTask(taskId, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
     if (!task) for (const client of watching) client.end();

@@ -430,6 +430,12 @@ export class InstancePool {
           instance,
           offer,
         }),
+      onTaskResult: (tool, result) =>
+        this.deps.onEvent({
+          kind: 'taskResult',
+          tool,
+          result,
+        }),
       onEnd: (reason, how) => this.ended(instance, reason, how),
     });
     this.instances.add(instance);

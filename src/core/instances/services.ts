@@ -1,4 +1,5 @@
 /** The shared services of the engine, which `assembly/assemble` makes once, and the input of a pool. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { Recorder } from '../calls/recorder.js';
@@ -48,7 +49,12 @@ export type PoolEvent =
       readonly instance: Instance;
       readonly listing: ToolListing;
     }
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  | {
+      readonly kind: 'taskResult';
+      readonly tool: string;
+      readonly result: CallToolResult;
+    };
 
 export interface PoolDeps {
   readonly services: Services;

@@ -79,7 +79,10 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
   const members = start.keeper.admit(child.pid, start.mark);
   const streams = pipes ?? (child as ChildProcessWithoutNullStreams);
   const started = { child, pid: child.pid, streams };
-  return { kind: 'started', tree: new ProcessTree(started, members, start.keeper) };
+  return {
+    kind: 'started',
+    tree: new ProcessTree(started, members, start.keeper),
+  };
 }
 
 interface Started {

@@ -260,13 +260,16 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
     };
   // Without an id, it answers no request.
   if (!('result' in fields) || id === null) return { kind: 'response', id };
-  const message = `The answer has a result that is not an object: ${inBrief(result, 100)}`;
+  const message = `${notAnObject}${inBrief(result, 100)}`;
   return {
     kind: 'response',
     id,
     error: { code: errorCodes.internal, message },
   };
 }
+
+/** Begins the error that stands for an answer without an object. */
+export const notAnObject = 'The answer has a result that is not an object: ';
 
 /** An agent gets this many characters of an error's message (S2). */
 const longestMessage = 64 * 1024;

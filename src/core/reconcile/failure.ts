@@ -3,20 +3,20 @@
  * time.
  */
 import type { Problem } from '../base/problem.js';
-import { problemOf } from '../base/problemOf.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { Services } from '../instances/services.js';
 import type { At } from '../tools/problems.js';
-import { startFailed } from './problems.js';
+import { lostConnection, startFailed } from './problems.js';
 
 export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
   /** Two tools have one name (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  /** `final`: reconnecting has given up (X4a). */
+  /** `final`: reconnecting has given up (X4a). `count`: the deaths within a minute. */
   | {
       readonly kind: 'lost';
       readonly cause: string;
+      readonly count: number;
       readonly final: boolean;
     };
 
@@ -81,6 +81,6 @@ export function described(
     reason: before + lost,
     fix,
     takesDown: cause.final,
-    problems: (at) => [problemOf('connection-lost', at, { cause: lost.replace(/\.$/, '') })],
+    problems: (at) => [lostConnection(at, { ...cause, cause: lost.replace(/\.$/, '') })],
   };
 }

@@ -3,9 +3,10 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { mostParts, Steps } from '../base/steps.js';
-import { inNextTurn, LoopShare } from '../base/turns.js';
+import { atOnce, inNextTurn, LoopShare } from '../base/turns.js';
+import { rightStructure } from '../protocol/shapes.js';
 import { taskIn } from '../protocol/versions.js';
-import type { ServedTool } from '../tools/catalogue.js';
+import type { PublishedTool } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { SchemaJudge } from '../tools/schemaJudge.js';
 
@@ -16,13 +17,14 @@ export class Outputs {
   constructor(private readonly onChange: () => void) {}
 
   /** Judges after the result has gone on. A long one is not judged, because nothing may wait (P10). */
-  note({ original, tool: { outputSchema } }: ServedTool, result: CallToolResult): void {
+  note({ original, tool: { outputSchema } }: PublishedTool, result: CallToolResult): void {
     if (!outputSchema || result.isError === true || this.broken.has(original)) return;
     if (taskIn(result) !== undefined || LoopShare.of(result)) return;
     inNextTurn(() => {
       const { structuredContent: given } = result;
       const judge = new SchemaJudge(outputSchema, new Steps(mostParts));
-      if (given !== undefined && judge.accepts(outputSchema, given)) return;
+      const structure = atOnce(rightStructure(given, outputSchema));
+      if (given !== undefined && judge.accepts(outputSchema, structure)) return;
       this.broken.add(original);
       this.onChange();
     });

@@ -1,4 +1,6 @@
-import { changePhrase, mostReviewed, type ChangedOffer } from '../approval/offerPrints.js';
+import { changePhrase } from '../approval/changePhrase.js';
+import { mostReviewed, type ChangedOffer } from '../approval/offerPrints.js';
+import { groupedBy } from '../base/groupedBy.js';
 import type { Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { shortList, clipped } from '../base/text.js';
@@ -7,12 +9,12 @@ import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import type { At } from '../tools/problems.js';
 
 const signInForMore =
-  'Run “MCP Toolsets: Sign In to Server” to grant them. Everything else works without them.';
+  'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…” to grant them. Everything else works without them.';
 
 export function signInProblems(at: At, status: SignInStatus): Problem[] {
   if (status.kind === 'needed') {
     const usualFix =
-      'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.';
+      'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”, which opens your browser. Without an editor, give the server an Authorization header.';
     return [problemOf('sign-in-needed', at, { why: status.why, fix: status.fix ?? usualFix })];
   }
   if (status.kind === 'none' || status.lacks === undefined) return [];
@@ -29,20 +31,41 @@ export function startFailed(at: At, { code, message, fix, path, instead }: Start
     ...(instead !== undefined && { instead }),
   };
   // The codes of such failures have one text.
-  return { ...problemOf('server-exited', at, given), code };
+  return {
+    ...problemOf('server-exited', at, given),
+    code,
+  };
+}
+
+export function lostConnection(
+  at: At,
+  { cause, count, final }: { readonly cause: string; readonly count: number; final: boolean },
+): Problem {
+  if (count < 2 && !final) return problemOf('connection-lost', at, { cause });
+  const times = count < 2 ? 'again and again' : `${count} times within a minute`;
+  return problemOf('connection-lost:again', at, {
+    cause,
+    times,
+  });
 }
 
 const longestName = 100;
 
-/** @param changed never empty */
-export function offersChanged(at: At, changed: readonly ChangedOffer[]): Problem {
-  const shown = changed.map(({ kind, original, parts }) =>
-    kind === 'instructions'
-      ? `its instructions (${changePhrase(parts)})`
-      : `${kind} "${clipped(original, longestName)}" (${changePhrase(parts)})`,
-  );
-  const held = changed.some((offer) => offer.held) ? ' Agents do not see what changed.' : '';
-  return problemOf('tools-changed', at, { changes: shortList(shown, 5), held });
+export function offersChanged(at: At, all: readonly ChangedOffer[]): Problem[] {
+  const held = all.some((offer) => offer.held) ? ' Agents do not see what changed.' : '';
+  const groups = groupedBy(all, ({ isOfFile }) => isOfFile === true);
+  return [...groups].map(([isOfFile, changed]) => {
+    const shown = changed.map(({ kind, original, parts }) => {
+      const name = clipped(original, longestName);
+      if (isOfFile) return `\`${name}\``;
+      const what = kind === 'instructions' ? 'its instructions' : `${kind} "${name}"`;
+      return `${what} (${changePhrase(parts)})`;
+    });
+    const given = { changes: shortList(shown, 5), held };
+    if (!isOfFile) return problemOf('tools-changed', at, given);
+    const place = at.places.keyAt(['tools', 'override', changed[0].original]);
+    return problemOf('tools-changed:ofFile', at, { ...given, place });
+  });
 }
 
 export function resourcesNotReviewed(at: At): Problem {

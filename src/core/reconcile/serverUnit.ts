@@ -81,6 +81,8 @@ const stopFirst =
 export class ServerUnit {
   /** The entry of the file; undefined if it has none. */
   private wanted: ConfiguredServer | undefined;
+  /** The entry of the last edit in the record, which has no half-typed ones. */
+  private recorded: ConfiguredServer | undefined;
   /** The tools of a definition that has listed them, or of an earlier window until then (P8). */
   published: Serving | StandIn | undefined;
   /** A start and a stop exclude each other. Either goes with anything published. */
@@ -94,6 +96,10 @@ export class ServerUnit {
   private divergedAt: number | undefined;
   /** True if the last plan waited for an approval, so that only a new judgement changes it. */
   private heldBack = false;
+  /** True while a person types its launch (R1a). */
+  private isTyped = false;
+  /** True if the definition of the file waits for the end of the typing. */
+  private waits = false;
   /** Judged with each change of this unit, because each snapshot of all units reads it. */
   private approval: ApprovalStatus = { kind: 'notAsked' };
   /** The offer that the memory has for the next window. */
@@ -155,15 +161,9 @@ export class ServerUnit {
     await this.serving?.settled();
   }
 
-  apply(wanted: ConfiguredServer | undefined): void {
-    const reason = this.wanted && editOf(this.wanted, wanted);
-    if (reason !== undefined)
-      this.deps.services.recorder.event({
-        event: 'edited',
-        toolset: this.id,
-        reason,
-      });
+  apply(wanted: ConfiguredServer | undefined, isTyped = this.isTyped): void {
     this.wanted = wanted;
+    this.isTyped = isTyped;
     const { serving, attempt, stopped } = this;
     const running = {
       serving: serving?.definition,
@@ -171,14 +171,31 @@ export class ServerUnit {
       stopped: stopped?.definition,
     };
     const step = planStep(wanted, running, permitsOf(this.asked));
-    this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
+    this.waits = isTyped && (step.kind === 'start' || step.kind === 'hold');
+    this.heldBack = !this.waits && (step.kind === 'hold' || step.kind === 'revoke');
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
-    if (stopped && step.kind !== 'none' && step.kind !== 'keepPrevious') this.activity = undefined;
-    this.carryOut(step);
+    if (this.waits) this.giveUpStart();
+    else {
+      this.recordEdit(wanted);
+      this.carryOut(step);
+    }
     this.changed();
   }
 
+  private recordEdit(wanted: ConfiguredServer | undefined): void {
+    const reason = this.recorded && editOf(this.recorded, wanted);
+    this.recorded = wanted;
+    if (reason === undefined) return;
+    this.deps.services.recorder.event({
+      event: 'edited',
+      toolset: this.id,
+      reason,
+    });
+  }
+
   private carryOut(step: Step): void {
+    if (this.stopped && step.kind !== 'none' && step.kind !== 'keepPrevious')
+      this.activity = undefined;
     switch (step.kind) {
       case 'none':
         return;
@@ -298,6 +315,7 @@ export class ServerUnit {
       draining: [...this.draining] as readonly Serving[],
       startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
+      waits: this.waits,
       divergedAt: this.divergedAt,
       failure: this.failure,
       approval: this.approval,
@@ -314,6 +332,7 @@ export class ServerUnit {
 
   private begin(definition: ServerDefinition, demand: Demand): void {
     this.overtake();
+    this.waits = false;
     this.showStandIn(definition);
     const waitsForCall = this.standIn !== undefined && this.deps.startsOnCall(definition);
     if (demand === 'by a caller' || !waitsForCall) this.launch(definition, demand);
@@ -454,7 +473,7 @@ export class ServerUnit {
 
   private changed(): void {
     this.updateDivergence();
-    this.approval = approvalOf(this.asked, this.stopped !== undefined);
+    this.approval = approvalOf(this.asked, this.stopped !== undefined || this.waits);
     this.deps.onChange();
   }
 

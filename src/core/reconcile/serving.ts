@@ -51,6 +51,9 @@ interface ListFault {
   readonly refused?: Offer | undefined;
 }
 
+/** In milliseconds. Two deaths within this time are an error (X4a). */
+const minute = 60_000;
+
 /** Some servers list their tools only after a while, and report no change. */
 const askAgainMs = [2_000, 10_000, 60_000];
 
@@ -82,6 +85,8 @@ export class Serving {
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
+  /** The times of its deaths within the last minute. */
+  private deaths: readonly number[] = [];
 
   constructor(
     private readonly deps: ServingDeps,
@@ -104,12 +109,7 @@ export class Serving {
       services,
       () => this.startFresh(),
       deps.onChange,
-      () =>
-        this.setFailure({
-          kind: 'lost',
-          cause: this.lastCause,
-          final: true,
-        }),
+      () => this.setFailure(this.loss(true)),
     );
     const instance = this.pool.adopt(connection, declared);
     this.offers.remember(instance, offer, this.offers.given(instance, 'start'));
@@ -214,6 +214,7 @@ export class Serving {
   /** Starts one for a caller, so that earlier failures no longer count. */
   startAgain(): Promise<boolean> {
     this.reconnection.reset();
+    this.deaths = [];
     return this.startFresh();
   }
 
@@ -267,12 +268,20 @@ export class Serving {
         if (event.instance.use.kind !== 'leased') this.outputs = new Outputs(this.deps.onChange);
         void this.askAgain(event.instance);
         this.reconnection.well();
-        return this.setFailure(undefined);
+        return this.setFailure(this.deaths.length > 1 ? this.loss(false) : undefined);
       case 'startFailed':
         return this.setFailure(event);
+      case 'taskResult':
+        return this.noteTaskResult(event);
       case 'died':
         return this.followDeath(event.use.kind, event.cause);
     }
+  }
+
+  private noteTaskResult({ tool, result }: Extract<PoolEvent, { kind: 'taskResult' }>): void {
+    const tools = this.everyOffer().flatMap(({ curated }) => curated.tools);
+    const called = tools.find(({ original }) => original === tool);
+    if (called) this.outputs.note(called, result);
   }
 
   private followTaken(instance: Instance): void {
@@ -282,13 +291,31 @@ export class Serving {
 
   private followDeath(use: Instance['use']['kind'], cause: string): void {
     if (use === 'spare') return;
-    this.setFailure({
-      kind: 'lost',
-      cause,
-      final: false,
-    });
     this.lastCause = cause;
+    void this.countDeath();
+    this.setFailure(this.loss(false));
     if (use === 'warm' || use === 'shared') this.reconnection.died();
+  }
+
+  /** After a minute without another death, earlier ones no longer count. */
+  private async countDeath(): Promise<void> {
+    const { clock } = this.deps.services;
+    const now = clock.now();
+    const deaths = [...this.deaths.filter((at) => now - at < minute), now];
+    this.deaths = deaths;
+    await delay(clock, minute, this.ending.signal);
+    if (this.hasEnded || this.deaths !== deaths) return;
+    this.deaths = [];
+    if (deaths.length > 1 && this.pool.live.length > 0) this.setFailure(undefined);
+  }
+
+  private loss(final: boolean): FailureCause {
+    return {
+      kind: 'lost',
+      cause: this.lastCause,
+      count: this.deaths.length,
+      final,
+    };
   }
 
   /** @param cause undefined if an instance has started */

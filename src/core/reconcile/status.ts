@@ -6,7 +6,6 @@ import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/launchValues.js';
 import {
   isEnabled,
-  startOfFile,
   type ConfiguredServer,
   type Launch,
   type ServerDefinition,
@@ -15,6 +14,7 @@ import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import { savedTokens } from '../tools/tokens.js';
 import { problemOf } from '../base/problemOf.js';
+import type { Failure } from './failure.js';
 import { signInProblems } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
@@ -23,6 +23,8 @@ export type ServerState =
   /** The entry has an error, and nothing of it runs. Its problems say why. */
   | { readonly kind: 'invalid' }
   | { readonly kind: 'pending' }
+  /** Nothing of it runs, because a person still types its launch (R1a). */
+  | { readonly kind: 'waiting' }
   /** It waits for a sign-in (X7); `why` is a sentence. */
   | {
       readonly kind: 'signInNeeded';
@@ -66,7 +68,7 @@ export interface StatusSnapshot {
 type UnitFacts = ServerUnit['facts'];
 
 function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, serving, failure } = facts;
+  const { wanted, serving } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
@@ -75,16 +77,18 @@ function stateOf(facts: UnitFacts): ServerState {
     .sort((a, b) => a - b);
   if (oldest !== undefined) return { kind: 'running', since: oldest };
   const starting = serving?.pool.starts.since;
-  if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
+  // Its attempts are part of a reconnection.
+  if (starting !== undefined && !pending) return { kind: 'starting', since: starting };
+  if (facts.waits) return { kind: 'waiting' };
   if (pending)
     return {
       kind: 'reconnecting',
       ...pending,
       cause: serving.failure?.reason ?? '',
     };
-  const down = serving?.failure?.takesDown ? serving.failure : failure;
-  if (down && wanted?.kind === 'valid')
+  const down = downBy(facts);
+  if (down)
     return {
       kind: 'failed',
       since: down.since,
@@ -97,10 +101,15 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
+function downBy({ wanted, serving, failure }: UnitFacts): Failure | undefined {
+  if (wanted?.kind !== 'valid') return undefined;
+  return serving?.failure?.takesDown ? serving.failure : failure;
+}
+
 function previousOf(
   facts: UnitFacts,
 ): { readonly since: number; readonly reason: string } | undefined {
-  if (facts.divergedAt === undefined) return undefined;
+  if (facts.divergedAt === undefined || facts.waits) return undefined;
   const since = facts.divergedAt;
   if (facts.wanted?.kind === 'invalid')
     return { since, reason: 'Its new definition has an error.' };
@@ -111,21 +120,6 @@ function previousOf(
   const { failure } = facts;
   if (!failure) return { since, reason: 'Its new definition was not applied.' };
   return { since, reason: failure.start ? `Its new definition ${failure.reason}` : failure.reason };
-}
-
-/** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
-export function inPresentText(
-  problems: readonly Problem[],
-  refused: StatusSnapshot['refused'],
-): readonly Problem[] {
-  const files = new Set(refused.map(({ file }) => file));
-  return problems.flatMap((problem) => {
-    const { file } = problem.place;
-    if (!files.has(file)) return [problem];
-    return problem.severity === 'error'
-      ? [{ ...problem, place: { file, range: startOfFile } }]
-      : [];
-  });
 }
 
 export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Problem[] {
@@ -139,10 +133,11 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Pro
   const places = wanted?.places;
   if (!places) return problems;
   const at = { server: id, places };
+  // A start or an edit under way may repair them.
+  const ofFile = facts.startingSince === undefined ? facts.failure : undefined;
+  const ofServing = facts.waits ? undefined : serving?.failure;
   // The status of the sign-in may be newer than its failure.
-  const failures = [facts.failure, serving?.failure].filter(
-    (one) => one?.start?.code !== 'sign-in-needed',
-  );
+  const failures = [ofFile, ofServing].filter((one) => one?.start?.code !== 'sign-in-needed');
   return [
     ...problems,
     ...(facts.approval.kind === 'pending'
@@ -192,6 +187,15 @@ interface StatusParts {
   readonly signIn: SignInStatus;
 }
 
+function launchFacts(definition: ServerDefinition | undefined) {
+  return {
+    transport: definition?.launch.transport,
+    isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
+    trulyStateless: definition?.trulyStateless,
+    hasSecrets: definition !== undefined && usesSecrets(definition.launch),
+  };
+}
+
 export function statusOf(parts: StatusParts) {
   const { server, facts, toolset, changedOffers = [], shadows = [], signIn } = parts;
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
@@ -202,10 +206,16 @@ export function statusOf(parts: StatusParts) {
   // The other states say more than the lack of a sign-in.
   const isForSignIn =
     signIn.kind === 'needed' &&
-    !['disabled', 'invalid', 'pending', 'starting'].includes(state.kind);
+    !['disabled', 'invalid', 'pending', 'waiting', 'starting'].includes(state.kind);
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
-  const offers = { tools, excluded, prompts, resources, changedOffers };
+  const offers = {
+    tools,
+    excluded,
+    prompts,
+    resources,
+    changedOffers,
+  };
   return {
     ...offers,
     isPublished: toolset !== undefined,
@@ -214,10 +224,10 @@ export function statusOf(parts: StatusParts) {
     origin,
     shadows,
     place: server.places.key,
-    transport: definition?.launch.transport,
-    isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
-    trulyStateless: definition?.trulyStateless,
-    hasSecrets: definition !== undefined && usesSecrets(definition.launch),
+    /** The paths of the values that the layer of the person has (C7). */
+    local: server.local?.keys ?? [],
+    localPlace: server.local?.place,
+    ...launchFacts(definition),
     state: isForSignIn
       ? {
           kind: 'signInNeeded' as const,
@@ -227,6 +237,8 @@ export function statusOf(parts: StatusParts) {
       : state,
     approval: facts.approval,
     previous: previousOf(facts),
+    /** True if its definition waits, because a person still types its launch (R1a). */
+    waits: facts.waits,
     ...(signIn.kind !== 'none' && { signIn }),
     /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),

@@ -134,12 +134,14 @@ function described(
 ): unknown {
   const { id, source, transport, state, approval, previous, offered } = server;
   const toolset = toolsetIn(catalogue, id);
+  // Nobody can approve a mistake, and nobody approved it before.
+  const isUnknown = state.kind === 'invalid' && !previous;
   return {
     id,
     source,
     transport: transport ?? null,
     state: state.kind,
-    approval: approval.kind === 'pending' ? 'pending' : 'given',
+    approval: isUnknown ? null : approval.kind === 'pending' ? 'pending' : 'given',
     previous: previous
       ? { since: new Date(previous.since).toISOString(), reason: previous.reason }
       : null,
@@ -192,7 +194,7 @@ function newServerOf(body: unknown):
       entry,
     };
   const why =
-    'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
+    'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8 levels.';
   return restError(400, 'value-unusable', why);
 }
 

@@ -44,7 +44,13 @@ function binary(
   const { base64, type: typeOfUrl } = splitDataUrl(content);
   const type = typeof said === 'string' && said.trim() !== '' ? said : typeOfUrl;
   const imageType = kind === 'audio' ? undefined : modelImageType(type, base64);
-  return { kind, uri, type, imageType, base64 };
+  return {
+    kind,
+    uri,
+    type,
+    imageType,
+    base64,
+  };
 }
 
 /** The limit of files for one result (V2), because even a small file takes a block of the disk. */

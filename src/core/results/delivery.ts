@@ -231,7 +231,10 @@ async function shortened(
 type ExcerptSizes = ReturnType<typeof excerptSizes>;
 
 function excerptSizes(limit: number) {
-  return { head: Math.min(longestHead, limit >> 1), tail: Math.min(longestTail, limit >> 2) };
+  return {
+    head: Math.min(longestHead, limit >> 1),
+    tail: Math.min(longestTail, limit >> 2),
+  };
 }
 
 function extensionFor(text: string): 'txt' | 'json' {

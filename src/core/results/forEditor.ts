@@ -79,7 +79,10 @@ export function marked(result: CallToolResult): CallToolResult {
     type: 'text' as const,
     text: `${errorMark} ${text}`,
   };
-  return { ...result, content: part ? content.with(first, said) : [said, ...content] };
+  return {
+    ...result,
+    content: part ? content.with(first, said) : [said, ...content],
+  };
 }
 
 /**
@@ -264,5 +267,8 @@ export function withNotes(
   if (structuredContent === undefined) return { ...rest, content: [...content, ...added] };
   if (!hidesText) return { ...result, content: [...content, ...added] };
   const structure = { type: 'text' as const, text: JSON.stringify(structuredContent) };
-  return { ...rest, content: [...content, structure, ...added] };
+  return {
+    ...rest,
+    content: [...content, structure, ...added],
+  };
 }

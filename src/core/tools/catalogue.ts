@@ -50,6 +50,8 @@ export interface ArgumentRule {
    * True if a call must have it, because `allow` says nothing about a default of the server (O3).
    */
   readonly isRequired?: boolean;
+  /** True if the schema of the server does not have it. No call gets a value of the file for it. */
+  readonly isUnknown?: boolean;
 }
 
 export type AppliedOverride = {

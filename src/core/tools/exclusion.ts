@@ -1,7 +1,21 @@
 /**
  * Words for the reasons why agents do not see a tool, and for the remedies, the same in every view.
  */
-import type { ExclusionReason, ServedTool } from './catalogue.js';
+import type { ExcludedTool, ExclusionReason, ServedTool } from './catalogue.js';
+
+/** A person keeps a tool out. Otherwise it is left out because of a fault. */
+export function exclusionWord({ kind }: ExclusionReason): string {
+  return /^(?:blacklist|whitelist|denied|changed)$/.test(kind) ? 'kept out' : 'left out';
+}
+
+/**
+ * True if a permission or a list keeps the tool out. A tick can publish it, unless its name would be
+ * a pattern.
+ */
+export function hasTick({ original, reason }: ExcludedTool): boolean {
+  if (reason.kind === 'denied') return true;
+  return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && !original.includes('*');
+}
 
 export function exclusionPhrase(reason: ExclusionReason): string {
   switch (reason.kind) {
@@ -42,7 +56,7 @@ const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, s
   override: 'Remove the override of this argument, or keep the tool out.',
   nameReserved: 'Give this server a prefix.',
   denied:
-    'To publish it, change the setting mcpToolsets.toolPermissions, or ~/.minds/permissions.json for the command line.',
+    'To publish it, change the setting mcpToolsets.toolPermissions. On the command line, change ~/.minds/permissions.json or the option --deny.',
   changed: 'To publish it, accept it as it is now.',
   listedTwice: 'Ask the author of the server to give each tool a different name.',
 };

@@ -10,7 +10,16 @@ import { inBrief } from '../protocol/inBrief.js';
 import type { OfferedTool } from './catalogue.js';
 import { targetOf, type Schema } from './schemaJudge.js';
 
-type Fault = 'union' | 'limit' | 'name' | 'keyword' | 'reference';
+/** The last three count only for the provider of a model of `@minds` (D3). */
+type Fault =
+  | 'union'
+  | 'limit'
+  | 'name'
+  | 'keyword'
+  | 'reference'
+  | 'items'
+  | 'nameBeginning'
+  | 'count';
 
 /** The APIs do not document this, so each row names a report with the words of the refusal. */
 const refusals: readonly (readonly [fault: Fault, api: string, source: string])[] = [
@@ -22,6 +31,12 @@ const refusals: readonly (readonly [fault: Fault, api: string, source: string])[
   ['name', 'Anthropic', 'https://github.com/erikmaday/unusual-whales-mcp/pull/57'],
   ['keyword', 'Anthropic', 'https://github.com/Dokploy/mcp/issues/74'],
   ['reference', 'Anthropic', 'https://github.com/anyproto/anytype-mcp/issues/21'],
+  ['items', 'Copilot', 'https://github.com/rootlyhq/rootly-mcp-server/issues/82'],
+  ['items', 'OpenAI', 'https://github.com/spacelift-io/spacectl/issues/402'],
+  ['items', 'Gemini', 'https://github.com/pixelsock/directus-mcp/issues/12'],
+  ['nameBeginning', 'Gemini', 'https://github.com/voideditor/void/pull/961'],
+  ['count', 'Copilot', 'https://github.com/microsoft/vscode-copilot-release/issues/9375'],
+  ['count', 'OpenAI', 'https://github.com/zed-industries/zed/issues/32946'],
 ];
 
 /** A place in a schema with a fault. A schema may have more than anybody reads. */
@@ -36,6 +51,10 @@ export interface Place {
 export function apisRefusing(places: readonly Place[]): readonly string[] {
   const faults = new Set(places.map(({ fault }) => fault));
   return [...new Set(refusals.flatMap(([fault, api]) => (faults.has(fault) ? [api] : [])))];
+}
+
+export function refuses(api: string, fault: Fault): boolean {
+  return refusals.some((row) => row[0] === fault && row[1] === api);
 }
 
 const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/;

@@ -10,7 +10,13 @@ import type { ToolOverride } from '../config/model.js';
 import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
 import { compileAllowed, foldedName, isAllowed } from './allowed.js';
 import { type Pattern, stepsToMatch } from './patterns.js';
-import { type GivenSchema, givenSchema, withChanged, withFixed } from './schemaEdits.js';
+import {
+  type GivenSchema,
+  givenSchema,
+  isRequiredBy,
+  withChanged,
+  withFixed,
+} from './schemaEdits.js';
 import { targetOf, type Schema } from './schemaJudge.js';
 
 export interface OverrideFault {
@@ -38,7 +44,7 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
       ...(allow && { allow: allow.map(compileAllowed) }),
     };
     const found: OverrideFault[] = [];
-    const changed = applied(server, schema, rule, (kind, detail, at) =>
+    const { schema: changed, ...facts } = applied(server, schema, rule, (kind, detail, at) =>
       found.push({
         kind,
         argument,
@@ -46,8 +52,8 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
         ...at,
       }),
     );
-    schema = changed.schema;
-    rules.push(changed.isRequired ? { ...rule, isRequired: true } : rule);
+    schema = changed;
+    rules.push({ ...rule, ...facts });
     if (server.steps.areSpent)
       faults.push({
         kind: 'unusable',
@@ -75,15 +81,13 @@ type Report = (
   at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>,
 ) => void;
 
-type Applied = { readonly schema: Schema; readonly isRequired?: boolean };
+type Applied = { readonly schema: Schema } & Pick<ArgumentRule, 'isRequired' | 'isUnknown'>;
 
 function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report: Report): Applied {
-  if (rule.fixed) return { schema: fixed(server, schema, rule.name, rule.fixed.value, report) };
+  if (rule.fixed) return fixed(server, schema, rule.name, rule.fixed.value, report);
   const { name, default: byDefault, allow } = rule;
   const isAllowedDefault = byDefault !== undefined && isAllowed(byDefault.value, rule);
-  let isKnown = false;
   const change = (given: unknown): unknown => {
-    isKnown = true;
     const property = asFields(given);
     const narrowed = allow ? withAllowed(server, property, { ...rule, allow }, report) : property;
     if (isAllowedDefault) return { ...narrowed, default: byDefault.value };
@@ -98,12 +102,17 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
     const detail = `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``;
     report('refused', detail, { key: 'default', fix: 'Write a default that `allow` allows.' });
   }
-  if (!changed) report('unusable', unusable);
-  else if (!isKnown) report('unknown', unknown);
-  const edited = changed ?? schema;
+  if (!changed) {
+    report('unusable', unusable);
+    return { schema };
+  }
+  if (!changed.isKnown) {
+    report('unknown', byDefault ? notSent : unknown);
+    return { schema, isUnknown: true };
+  }
   // If a call left it out, the server would take its own default.
-  const isRequired = allow !== undefined && isKnown && !isAllowedDefault;
-  return { schema: isRequired ? withRequired(edited, name) : edited, isRequired };
+  if (!allow || isAllowedDefault) return { schema: changed.schema };
+  return { schema: withRequired(changed.schema, name), isRequired: true };
 }
 
 /** Returns the schema without an argument that every call gets from the file. */
@@ -113,23 +122,29 @@ function fixed(
   name: string,
   value: unknown,
   report: Report,
-): Schema {
+): Applied {
   const found = withFixed(server, schema, name, value);
-  if (!found) report('unusable', unusable);
-  else if (!found.isKnown) report('unknown', unknown);
-  if (found?.isRefused)
+  if (!found) {
+    report('unusable', unusable);
+    return { schema };
+  }
+  const isUnknown = !found.isKnown;
+  if (isUnknown) report('unknown', notSent);
+  if (found.isRefused)
     report('refused', `does not take the value ${inBrief(value, 100)}`, { key: 'fixed' });
-  return found?.schema ?? schema;
+  return isUnknown ? { schema, isUnknown } : { schema: found.schema };
 }
 
 function withRequired(schema: Schema, name: string): Schema {
-  const required = asList(schema['required']);
-  return required.includes(name) ? schema : { ...schema, required: [...required, name] };
+  return isRequiredBy(schema, name)
+    ? schema
+    : { ...schema, required: [...asList(schema['required']), name] };
 }
 
 const unusable = 'is in a part of the schema that no override can change';
 const tooLong = 'is in a schema that is too long to judge with its references';
 const unknown = 'is not in its schema';
+const notSent = `${unknown}, so it is not sent`;
 
 type AllowRule = ArgumentRule & Required<Pick<ArgumentRule, 'allow'>>;
 
@@ -142,7 +157,7 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const types = type === undefined ? [] : [type].flat();
   if (types.length > 0 && !types.includes('string') && !types.includes('array')) {
     const detail = 'is neither a text nor a list of texts, so `allow` refuses every value';
-    report('refused', detail, { key: 'allow' });
+    report('refused', detail, { key: 'allow', fix: 'Remove `allow`, or use `fixed`.' });
   } else {
     for (const [index, pattern] of patterns.entries()) {
       if (mayTake(server, property, pattern)) continue;
@@ -248,8 +263,11 @@ export function completed(override: AppliedOverride, given: Fields | undefined):
   if (rules.length === 0) return { kind: 'completed', arguments: given };
   const sent = new Map(Object.entries(given ?? {}).filter(isNotOtherSpelling(override)));
   for (const rule of rules) {
-    const { name, fixed, default: byDefault, allow, isRequired } = rule;
-    if (fixed) sent.set(name, fixed.value);
+    const { name, fixed, default: byDefault, allow, isRequired, isUnknown } = rule;
+    if (isUnknown) {
+      // No agent may choose a value that the file fixes.
+      if (fixed) sent.delete(name);
+    } else if (fixed) sent.set(name, fixed.value);
     else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
     const value = sent.get(name);
     const isMissing = value === undefined;

@@ -144,6 +144,11 @@ export type IdlePattern = {
     }
 );
 
+/** If only names overrule a pattern, it still keeps out later tools. Ticks write such lists. */
+function isOverruled({ text }: Pattern, whitelist: readonly Pattern[]): boolean {
+  return whitelist.some((one) => one.text.includes('*') || !text.includes('*'));
+}
+
 type Sifted = {
   readonly verdicts: ReadonlyMap<string, FilterVerdict>;
   readonly idle: readonly IdlePattern[];
@@ -177,7 +182,7 @@ export function* sift(
     verdicts.set(name, verdict(filter, white[0], black[0]));
     for (const pattern of [...white, ...black]) matching.add(pattern);
     for (const pattern of black) {
-      if (!white[0]) effective.add(pattern);
+      if (!isOverruled(pattern, white)) effective.add(pattern);
       if (!white[0] || effective.has(pattern)) continue;
       const { matched, by } = overruled.get(pattern) ?? { matched: [], by: new Set() };
       overruled.set(pattern, { matched, by: by.add(white[0]) });

@@ -4,7 +4,7 @@
  * workspace cannot allow a tool against the person. The matching pattern with the most literal
  * characters decides, so `*` can be the rule and a name the exception.
  */
-import { asFields, isObject, type Fields } from '../base/isObject.js';
+import { asFields, type Fields } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
 
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
@@ -67,16 +67,28 @@ function strictness(permission: ToolPermission): number {
 
 /**
  * An allowed tool is written under both names, because each is judged, and the original name
- * otherwise only if needed.
+ * otherwise only if needed. @param permission undefined if the editor decides
  */
 export function withPermission(
   setting: unknown,
-  { original, published }: ToolNames,
-  permission: ToolPermission,
+  tool: ToolNames,
+  permission: ToolPermission | undefined,
 ): Fields {
-  const next = { ...(isObject(setting) && setting), [published]: permission };
-  const { permission: verdict } = permissionOf({ original, published }, compilePermissions([next]));
-  return permission === 'allow' || verdict !== permission
-    ? { ...next, [original]: permission }
+  const { original, published } = tool;
+  const verdictOf = (next: Fields): ToolPermission =>
+    permissionOf(tool, compilePermissions([next])).permission;
+  if (permission === undefined) {
+    const others = Object.entries(asFields(setting)).filter(
+      ([name]) => name !== original && name !== published,
+    );
+    const rest = Object.fromEntries(others);
+    return verdictOf(rest) === 'allow' ? rest : withPermission(rest, tool, 'allow');
+  }
+  const next = { ...asFields(setting), [published]: permission };
+  return permission === 'allow' || verdictOf(next) !== permission
+    ? {
+        ...next,
+        [original]: permission,
+      }
     : next;
 }

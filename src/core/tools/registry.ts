@@ -82,7 +82,10 @@ export function publish(
   const toolsets = candidates.map((candidate) => publication.toolsetOf(candidate));
   publication.reportContested();
   const found = problems.fewOfEach(publication.found);
-  return { toolsets, problems: [...found, ...crowd(candidates, toolsets, reserved.size)] };
+  return {
+    toolsets,
+    problems: [...found, ...crowd(candidates, toolsets, reserved.size)],
+  };
 }
 
 type TakenName = Extract<ExclusionReason, { kind: 'nameTaken' }>;

@@ -74,8 +74,8 @@ export function withFixed(
     const { properties, additionalProperties, propertyNames } = part;
     const own =
       isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (own !== undefined) isKnown = true;
-    else if (mayNameOthers(part)) return 'unusable';
+    if (own !== undefined || isRequiredBy(part, name)) isKnown = true;
+    if (own === undefined && mayNameOthers(part)) return 'unusable';
     const taking = own ?? additionalProperties;
     if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value)))
       return 'impossible';
@@ -126,6 +126,10 @@ function withoutArgument(schema: Schema, name: string): Schema {
   return withoutRequired(edited, name);
 }
 
+export function isRequiredBy(schema: Schema, name: string): boolean {
+  return asList(schema['required']).includes(name);
+}
+
 function withoutRequired(schema: Schema, name: string): Schema {
   const { required } = schema;
   if (!Array.isArray(required) || !required.includes(name)) return schema;
@@ -143,10 +147,11 @@ export function withChanged(
   name: string,
   change: (property: unknown) => unknown,
   isOptional: boolean,
-): Schema | undefined {
+): Omit<FixedSchema, 'isRefused'> | undefined {
   if (isReferredTo(given, name)) return undefined;
   let isChanged = false;
   let isElsewhere = false;
+  let isRequired = false;
   const of = (part: Schema): Schema | undefined => {
     const { properties, allOf } = part;
     if (!given.steps.takeFor(sizeOf(part))) return undefined;
@@ -155,6 +160,7 @@ export function withChanged(
       isElsewhere = true;
     }
     let edited = part;
+    isRequired ||= isRequiredBy(part, name);
     if (isObject(properties) && Object.hasOwn(properties, name)) {
       isChanged = true;
       const other = mapped(properties, (value, key) => (key === name ? change(value) : value));
@@ -172,7 +178,8 @@ export function withChanged(
     return parts.includes(undefined) ? undefined : { ...edited, allOf: parts };
   };
   const changed = of(schema);
-  return isElsewhere && !isChanged ? undefined : changed;
+  if (!changed || (isElsewhere && !isChanged)) return undefined;
+  return { schema: changed, isKnown: isChanged || isRequired };
 }
 
 /** Keywords that are, or may be, about every argument. */

@@ -2,6 +2,7 @@
  * Finds the lists for agents to see exactly the ticked tools (N2). They continue to keep out, or
  * let in, future tools.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern, judge } from './patterns.js';
 
@@ -21,11 +22,44 @@ export function withTicks(
   }, filter);
 }
 
+/** A pattern that left the whitelist, with the lists that had it. */
+export interface ReplacedPattern {
+  readonly pattern: string;
+  readonly before: NameFilter;
+}
+
+/** Brings back the patterns whose tools are all ticked again. */
+export function withPatterns(
+  filter: NameFilter,
+  names: readonly string[],
+  replaced: readonly ReplacedPattern[],
+): NameFilter {
+  const published = (lists: NameFilter): string[] => {
+    const compiled = compileFilter(lists);
+    return names.filter((name) => judge(compiled, name).kind === 'in');
+  };
+  const ticked = published(filter);
+  const whole = replaced.find(({ before }) => isDeepStrictEqual(published(before), ticked));
+  if (whole) return whole.before;
+  return replaced.reduce((now, { pattern, before: { whitelist } }) => {
+    const own = names.filter(compilePattern(pattern).matches);
+    if (own.length === 0 || own.some((name) => !now.whitelist.includes(name))) return now;
+    const rest = now.whitelist.filter((one) => !own.includes(one) || whitelist.includes(one));
+    const earlier = whitelist.slice(0, whitelist.indexOf(pattern));
+    const previous = earlier.findLast((one) => rest.includes(one)) ?? '';
+    const at = rest.indexOf(previous) + 1;
+    return {
+      ...now,
+      whitelist: rest.toSpliced(at, 0, pattern),
+    };
+  }, filter);
+}
+
 function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilter {
   const left = blacklist.filter((text) => text !== name);
   const rest = compileFilter({ whitelist, blacklist: left }).blacklist;
   if (left.length === blacklist.length || rest.some((pattern) => pattern.matches(name))) {
-    return { whitelist: [...whitelist, name], blacklist };
+    return { whitelist: [...whitelist, name], blacklist: left };
   }
   // A whitelist without a blacklist would keep out the tools in neither list.
   return { whitelist: rest.length === 0 ? [] : whitelist, blacklist: left };

@@ -30,12 +30,23 @@ export class EditNodes {
   private constructor(
     readonly text: string,
     readonly root: unknown,
+    private readonly targets: ReadonlyMap<unknown, unknown> | undefined,
   ) {}
 
-  /** @param text has no byte order mark. Returns undefined for a text with errors. */
-  static read(text: string): EditNodes | undefined {
-    const { errors, contents } = readDocument(text);
-    return errors.length > 0 ? undefined : new EditNodes(text, contents);
+  /**
+   * @param text has no byte order mark. Returns undefined for a text with errors.
+   * @param follows true if aliases and merge keys lead to their nodes
+   */
+  static read(text: string, follows = false): EditNodes | undefined {
+    const { errors, contents, targets } = readDocument(text);
+    return errors.length > 0
+      ? undefined
+      : new EditNodes(text, contents, follows ? targets : undefined);
+  }
+
+  /** Returns the node of an alias, if aliases are followed. */
+  target(node: unknown): unknown {
+    return this.targets?.get(node) ?? node;
   }
 
   get lineBreak(): string {
@@ -59,13 +70,23 @@ export class EditNodes {
     return undefined;
   }
 
-  /** A pair as it is written, reached by keys; neither aliases nor merge keys are followed. */
-  pairOf(map: unknown, key: string): PairPlace | undefined {
+  /** A pair as it is written, reached by keys. */
+  pairOf(node: unknown, key: string): PairPlace | undefined {
+    const map = this.target(node);
     if (!isMap(map)) return undefined;
     const textOf = (value: unknown): string => (typeof value === 'symbol' ? '<<' : asText(value));
     const index = map.items.findIndex((one) => isScalar(one.key) && textOf(one.key.value) === key);
     const pair = map.items[index];
-    return pair ? { map, index, pair } : undefined;
+    if (pair)
+      return {
+        map,
+        index,
+        pair,
+      };
+    if (!this.targets || key === '<<') return undefined;
+    const merged = this.pairOf(map, '<<')?.pair.value;
+    const maps: readonly unknown[] = isSeq(merged) ? merged.items : [merged];
+    return maps.map((one) => this.pairOf(one, key)).find((found) => found !== undefined);
   }
 
   startOf(node: unknown): number {

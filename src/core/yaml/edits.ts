@@ -3,7 +3,9 @@
  * requested. Edits of one answer do not overlap. Offsets are of the original text. No anchor is
  * removed, because an alias may need it.
  */
-import { isAlias, isMap, isScalar, isSeq, type Scalar } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq } from 'yaml';
+import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import {
   endsInBlockScalar,
   isBlockScalar,
@@ -67,6 +69,27 @@ export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   return quote === '' && plain ? value : `'${value.replaceAll("'", "''")}'`;
 }
 
+/** Returns a plain value in flow style. Undefined keys are left out. */
+export function flowText(value: unknown): string {
+  if (typeof value === 'string') return quotedText(value);
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
+  if (!isObject(value)) return asText(value);
+  const entries = Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : [`${keyText(key)}: ${flowText(item)}`],
+  );
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
+export function keyText(key: string): string {
+  return /^[a-zA-Z_][a-zA-Z0-9_-]*$/.test(key) ? scalarText(key) : quotedText(key, true);
+}
+
+function quotedText(text: string, quoted = false): string {
+  // Single quotes have no way to write these.
+  if (/[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text)) return JSON.stringify(text);
+  return scalarText(text, quoted ? "'" : '');
+}
+
 export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edits {
   return scalarEdit(nodes.pairAt(keyStart)?.pair.key, name);
 }
@@ -83,7 +106,9 @@ function scalarEdit(node: unknown, text: string): Edits {
     : undefined;
 }
 
-function textLike({ type }: Scalar, value: string): string {
+/** Writes a text with the quotes of another scalar. */
+export function textLike(node: unknown, value: string): string {
+  const type = isScalar(node) ? node.type : undefined;
   return scalarText(value, type === 'QUOTE_SINGLE' ? "'" : type === 'QUOTE_DOUBLE' ? '"' : '');
 }
 
@@ -187,7 +212,7 @@ export function prependItems(
   return isSeq(list) ? insertItems(nodes, list, 0, values) : undefined;
 }
 
-function insertItems(
+export function insertItems(
   nodes: EditNodes,
   list: Collection,
   index: number,

@@ -35,7 +35,10 @@ export function readJson(text: string): JsonReading {
       .trim(),
     span: { start: offset, end: offset + length },
   }));
-  return { errors, root: root && errors.length === 0 ? nodeOf(root, text) : emptyNode() };
+  return {
+    errors,
+    root: root && errors.length === 0 ? nodeOf(root, text) : emptyNode(),
+  };
 }
 
 function firstTooDeep(text: string): number | undefined {

@@ -43,7 +43,10 @@ export class TextPositions {
     const start = this.starts[low] ?? 0;
     const next = this.starts[low + 1] ?? Infinity;
     const lineBreak = this.text.startsWith('\r\n', next - 2) ? 2 : 1;
-    return { line: low, character: Math.min(wanted, next - lineBreak) - start };
+    return {
+      line: low,
+      character: Math.min(wanted, next - lineBreak) - start,
+    };
   }
 }
 

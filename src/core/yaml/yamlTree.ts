@@ -126,7 +126,10 @@ class TreeReader {
 
   private spanOf(raw: unknown, at: number): Span {
     const start = spanOf(raw)?.start ?? at;
-    return { start, end: Math.max(start, contentEnd(this.text, raw)) };
+    return {
+      start,
+      end: Math.max(start, contentEnd(this.text, raw)),
+    };
   }
 }
 

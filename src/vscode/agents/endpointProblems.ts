@@ -15,7 +15,7 @@ export function agentEndpointProblem(state: State, asked?: number): WindowProble
     return {
       code: 'endpoint-port-unconfirmed',
       severity: 'information',
-      message: `The settings of this workspace ask to serve its toolsets to agents outside the editor on port ${asked}. You did not choose this port, so nothing listens on it.`,
+      message: `The settings of this workspace ask to serve its toolsets to agents outside the editor on port ${asked}. You did not choose this port, so nothing listens on it. They are in \`.vscode/settings.json\` or the workspace file.`,
       fix: 'Run "MCP Toolsets: Set Up Another Agent…" to choose the port, or remove "mcpToolsets.endpoint.port" from the settings of the workspace.',
     };
   }
@@ -24,7 +24,7 @@ export function agentEndpointProblem(state: State, asked?: number): WindowProble
       code: 'endpoint-port-taken',
       severity: 'warning',
       message: `Agents outside the editor cannot use the toolsets of this window, because another program has port ${state.port}: perhaps another window or \`mcp-toolsets serve\`.`,
-      fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port, and change the address in your clients.',
+      fix: 'End the other program, and this window takes the port. Then remove the token file, because that program may know the token. Or set "mcpToolsets.endpoint.port" of this workspace to another port, and change the address in your clients.',
     };
   }
   if (state?.kind === 'listening' && state.unnoted !== undefined) {

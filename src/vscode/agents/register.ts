@@ -14,6 +14,7 @@ import type { Shell } from '../engine/shell.js';
 import { inert } from '../../core/base/inert.js';
 import { commands, tell } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
+import { setContext } from '../views/trees.js';
 import type { ChoosePort } from './setUp.js';
 import {
   agentEndpointProblem,
@@ -41,6 +42,7 @@ export function serveOtherAgents({ slot, logs, context }: Shell): vscode.Disposa
     const first = slot.sources.find(({ text }) => text !== undefined);
     if (!first) return [];
     const { endpoint, editorEndpoint, servesAgentHost = false } = slot.engine ?? {};
+    setContext('agentSessions', servesAgentHost);
     return [
       agentEndpointProblem(endpoint?.state, wanted().asked),
       editorEndpointProblem(editorEndpoint?.state),

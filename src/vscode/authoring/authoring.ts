@@ -4,24 +4,28 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { complete, type KnownTool, type Suggestion } from '../../core/authoring/completion.js';
-import { hover } from '../../core/authoring/hover.js';
+import { hover, keysAt } from '../../core/authoring/hover.js';
 import {
   outline,
+  renamedInOther,
   renamedServer,
   serverAt,
   type OutlineEntry,
 } from '../../core/authoring/outline.js';
 import { QuickFixes, type QuickFix } from '../../core/authoring/quickFixes.js';
-import { inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
+import { code, inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
-import { sameAs, samePath } from '../../core/base/paths.js';
+import { sameAs } from '../../core/base/paths.js';
 import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
 import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
-import type { TextEdit } from '../../core/yaml/edits.js';
+import { inLayer, movedToLayer } from '../../core/config/edit/layerEdits.js';
+import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { toRange } from '../views/places.js';
+import { configPath, localConfigPath } from '../engine/configFiles.js';
+import { localFileOf } from '../engine/localFile.js';
+import { fileLabel, toRange } from '../views/places.js';
 import { diagnosticSource } from '../views/problems/diagnostics.js';
 import {
   CodeAction,
@@ -32,8 +36,9 @@ import {
   markdownString,
 } from '../views/inertEditor.js';
 import { failureText, overrideText, present, previousLine, toolCount } from '../views/phrases.js';
-import { actions, stateWord } from '../views/serverStates.js';
-import { openToEdit } from '../views/review/documents.js';
+import { areChangesForMe } from '../views/trees.js';
+import { actions, filesOf, stateWord } from '../views/serverStates.js';
+import { openDocument, openToEdit } from '../views/review/documents.js';
 import { lenses } from './lensModel.js';
 import { childEnvironment } from '../engine/childEnvironment.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -46,12 +51,15 @@ export function createAuthoring(slot: EngineSlot) {
   const fixesOf = rememberedFixes(slot);
   return {
     complete: (document: Document, at: vscode.Position) => completeAt(slot, document, at),
-    hover: (document: Document, at: vscode.Position) => hoverAt(slot, document, at),
-    fixes: (document: Document, range: vscode.Range, context: vscode.CodeActionContext) =>
-      actionsAt(document, range, context, fixesOf(document)),
+    hover: async (document: Document, at: vscode.Position) =>
+      hoverAt(slot, document, at, await othersOf(slot, document)),
+    fixes: async (document: Document, range: vscode.Range, context: vscode.CodeActionContext) => {
+      const fixes = fixesOf(document, await othersOf(slot, document));
+      return actionsAt(document, range, context, fixes, await layerOver(slot, document));
+    },
     lenses: (document: Document): vscode.CodeLens[] => {
       const isHere = sameAs(document.uri.fsPath);
-      const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
+      const servers = slot.state.snapshot.servers.filter((one) => filesOf(one).some(isHere));
       return lenses(document.getText(), servers).map(
         ({ span, server, ...lens }) =>
           new CodeLens(rangeOf(document, span), { ...lens, arguments: [server] }),
@@ -66,8 +74,42 @@ export function createAuthoring(slot: EngineSlot) {
 
 function statusOf({ state }: EngineSlot, { uri }: Document, id: string): ServerStatus | undefined {
   return state.snapshot.servers.find(
-    (server) => server.id === id && samePath(server.source, uri.fsPath),
+    (server) => server.id === id && filesOf(server).some(sameAs(uri.fsPath)),
   );
+}
+
+type Others = ReadonlyMap<string, Document>;
+
+/** Returns the layer over each server of a document, or the file below it if this is the layer. */
+async function othersOf({ state }: EngineSlot, document: Document): Promise<Others> {
+  const isHere = sameAs(document.uri.fsPath);
+  const others = new Map<string, Document>();
+  for (const server of state.snapshot.servers) {
+    const { id, place, localPlace } = server;
+    if (!localPlace || !filesOf(server).some(isHere)) continue;
+    const file = isHere(localPlace.file) ? place.file : localPlace.file;
+    const other = await openDocument(vscode.Uri.file(file)).catch(() => undefined);
+    if (other && !isHere(file)) others.set(id, other);
+  }
+  return others;
+}
+
+interface Layer {
+  readonly file: string;
+  /** Undefined without a file. */
+  readonly document: Document | undefined;
+}
+
+/** Returns the layer over a file of the team; undefined over any other. */
+async function layerOver({ sources }: EngineSlot, { uri }: Document): Promise<Layer | undefined> {
+  const isHere = sameAs(uri.fsPath);
+  if (!sources.some(({ file, origin }) => origin === 'folder' && isHere(file))) return undefined;
+  const file = localFileOf(uri.fsPath);
+  const there = existsSync(file) ? openDocument(vscode.Uri.file(file)) : undefined;
+  return {
+    file,
+    document: await there,
+  };
 }
 
 function known(slot: EngineSlot, document: Document) {
@@ -100,6 +142,7 @@ function hoverAt(
   slot: EngineSlot,
   document: Document,
   position: vscode.Position,
+  others: Others,
 ): vscode.Hover | undefined {
   const found = hover(document.getText(), document.offsetAt(position), {
     ...known(slot, document),
@@ -109,13 +152,27 @@ function hoverAt(
       return tool && overrideText(tool);
     },
     serverState: (server) => stateText(statusOf(slot, document, server)),
+    other: (server) => {
+      const other = others.get(server);
+      if (!other) return undefined;
+      const label = code(fileLabel(other.uri.fsPath));
+      return {
+        text: other.getText(),
+        says: isLayer(other) ? formatted`Only for me, ${label} has` : formatted`${label} has`,
+        redact: slot.redact,
+      };
+    },
   });
   return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
 }
 
 type ReadFixes = ReturnType<typeof readFixes>;
 
-function readFixes(slot: EngineSlot, document: Document) {
+function isLayer({ uri }: Document): boolean {
+  return uri.path.endsWith(`/${localConfigPath}`);
+}
+
+function readFixes(slot: EngineSlot, document: Document, others: Others) {
   const isHere = sameAs(document.uri.fsPath);
   const problems = slot.state.snapshot.problems.filter(({ place }) => isHere(place.file));
   const folder = folderOf(document);
@@ -129,6 +186,7 @@ function readFixes(slot: EngineSlot, document: Document) {
       const free = resolve(folder, path);
       return !existsSync(free) && leadsOutside(folder, free) === undefined;
     },
+    below: (server) => (isLayer(document) ? others.get(server)?.getText() : undefined),
   });
   return {
     problems,
@@ -138,12 +196,13 @@ function readFixes(slot: EngineSlot, document: Document) {
 }
 
 /** Reads a document once, because the editor asks with every move of the cursor. */
-function rememberedFixes(slot: EngineSlot): (document: Document) => ReadFixes {
+function rememberedFixes(slot: EngineSlot): (document: Document, others: Others) => ReadFixes {
   let last: { of: readonly unknown[]; read: ReadFixes } | undefined;
-  return (document) => {
-    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
+  return (document, others) => {
+    const below = [...others.values()].map(({ version }) => version).join();
+    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot, below];
     if (!last || of.some((part, index) => part !== last?.of[index]))
-      last = { of, read: readFixes(slot, document) };
+      last = { of, read: readFixes(slot, document, others) };
     return last.read;
   };
 }
@@ -153,6 +212,7 @@ function actionsAt(
   { start }: vscode.Range,
   { diagnostics, only }: vscode.CodeActionContext,
   { problems, fixes, all: safe }: ReadFixes,
+  layer: Layer | undefined,
 ): vscode.CodeAction[] {
   // The editor follows links when it saves a fix (S1c).
   const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
@@ -173,12 +233,61 @@ function actionsAt(
       .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
       .map((fix) => toAction(document, fix, diagnostic));
   });
-  const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start));
+  const offset = document.offsetAt(start);
+  const toOverride = isOutside ? [] : fixes.at(offset);
   return [
     ...found,
-    ...toOverride.map((fix) => toAction(document, fix)),
+    ...toOverride.flatMap((fix) =>
+      layer && areChangesForMe() ? forMe(document, fix, layer) : [toAction(document, fix)],
+    ),
+    ...(layer && !isOutside ? moving(document, offset, layer) : []),
     ...(all.length > 1 && found.length > 0 ? allAtOnce(document, all, quickFix) : []),
   ];
+}
+
+/** Makes the edit in the layer instead. */
+function forMe(document: Document, { title, does }: QuickFix, layer: Layer): vscode.CodeAction[] {
+  const texts = {
+    shared: document.getText(),
+    local: layer.document?.getText(),
+  };
+  const edits = does.kind === 'edit' ? inLayer(texts, does.edits) : undefined;
+  return edits ? [layerAction(title, layer, edits)] : [];
+}
+
+/** Offers to move the key at an offset into the layer. */
+function moving(document: Document, offset: number, layer: Layer): vscode.CodeAction[] {
+  const texts = {
+    shared: document.getText(),
+    local: layer.document?.getText(),
+  };
+  const path = keysAt(texts.shared, offset).map(({ key }) => key);
+  const moved = movedToLayer(texts, path);
+  if (!moved) return [];
+  const edit = workspaceEdit(document, moved.shared);
+  return [layerAction('Move to My Local File', layer, moved.local, edit)];
+}
+
+function layerAction(
+  title: string,
+  { file, document }: Layer,
+  edits: readonly TextEdit[],
+  edit = new vscode.WorkspaceEdit(),
+): vscode.CodeAction {
+  const action = new CodeAction(inert`${title}`, vscode.CodeActionKind.QuickFix);
+  action.edit = edit;
+  if (document) workspaceEdit(document, edits, edit);
+  else {
+    const uri = vscode.Uri.file(file);
+    edit.createFile(uri, { ignoreIfExists: true });
+    edit.replace(uri, new vscode.Range(0, 0, 0, 0), applyEdits('', edits));
+    action.command = {
+      command: 'mcpToolsets.keepOutOfGit',
+      title,
+      arguments: [file],
+    };
+  }
+  return action;
 }
 
 function allAtOnce(
@@ -199,7 +308,10 @@ function prepareRename(
 ): { range: vscode.Range; placeholder: string } {
   const found = serverAt(document.getText(), document.offsetAt(at));
   if (!found) throw new Error('Place the cursor in the id of a server to rename it.');
-  return { range: rangeOf(document, found.keySpan), placeholder: found.id };
+  return {
+    range: rangeOf(document, found.keySpan),
+    placeholder: found.id,
+  };
 }
 
 async function renameEdits(
@@ -224,6 +336,10 @@ async function renameEdits(
     {
       path: join(folder, '.minds', 'team.yaml'),
       edits: renamedInTeam,
+    },
+    {
+      path: join(folder, isLayer(document) ? configPath : localConfigPath),
+      edits: renamedInOther,
     },
     ...names.map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
   ];

@@ -13,16 +13,14 @@ export async function chooseSecret(
 ): Promise<string | undefined> {
   const used = slot.sources.flatMap(({ text }) =>
     symbolsOf(readYaml(text ?? '').root).flatMap((symbol) =>
-      symbol.kind === 'secret' && (server === undefined || symbol.server === server)
-        ? [symbol.name]
-        : [],
+      symbol.kind === 'secret' && symbol.server === server ? [symbol.name] : [],
     ),
   );
   const names = [...new Set(used)].sort();
   if (names.length === 0) {
-    const what =
-      server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
-    return tell(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
+    return tell(
+      inert`The server “${server ?? ''}” does not use a secret. Write { secret: NAME } as a value, for example in env.`,
+    );
   }
   if (names.length === 1) return names[0];
   const options = { title: inert`Set Secret`, placeHolder: inert`Choose a secret` };

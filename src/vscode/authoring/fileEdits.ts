@@ -5,19 +5,24 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { decidingPattern, tickTools } from '../../core/authoring/toolLists.js';
+import { decidingPattern, tickTools, type TickedLists } from '../../core/authoring/toolLists.js';
+import { systemClock } from '../../core/base/clock.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
-import { setEnabled } from '../../core/config/edit/serverEdits.js';
+import { editsForMe } from '../../core/config/edit/layerEdits.js';
+import { addOverride, setEnabled } from '../../core/config/edit/serverEdits.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { applyEdits, type Edits, type TextEdit } from '../../core/yaml/edits.js';
-import { configPath } from '../engine/configFiles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { tell } from '../views/inertEditor.js';
+import { keepOutOfGit, localFileOf } from '../engine/localFile.js';
+import { tell, window } from '../views/inertEditor.js';
+import { counted } from '../views/phrases.js';
 import { fileLabel } from '../views/places.js';
 import { openDocument, openToEdit } from '../views/review/documents.js';
 import type { TickedRow } from '../views/rows/subject.js';
+import { areChangesForMe } from '../views/trees.js';
 import { rangeOf, workspaceEdit } from './authoring.js';
 
 export interface FileChange {
@@ -66,12 +71,40 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   return { document, isSaved: true };
 }
 
-export function writeEnabled(server: ServerStatus, enabled: boolean): Promise<void> {
+export async function writeEnabled(
+  server: ServerStatus,
+  enabled: boolean,
+  isForMe: boolean,
+): Promise<void> {
+  const target = await targetOf(server, isForMe);
   const byHand = `write enabled: ${enabled} yourself`;
-  return change(server, (text) => setEnabled(text, server.id, enabled), byHand);
+  await change(server, target, (text) => setEnabled(text, server.id, enabled), byHand);
 }
 
+interface ChangedFile {
+  readonly file: string;
+  /** The file below, if `file` is a layer. */
+  readonly below?: vscode.TextDocument;
+}
+
+/** One file has the whole entry of an own server, and a server of the user's file changes there. */
+async function targetOf(server: ServerStatus, isForMe = areChangesForMe()): Promise<ChangedFile> {
+  const { source, place, origin, localPlace } = server;
+  const isOnly = localPlace ? localPlace.file === place.file : origin === 'user';
+  if (isOnly || !(isForMe || origin === 'local')) return { file: source };
+  const file = localPlace?.file ?? localFileOf(place.file);
+  return {
+    file,
+    below: await openToEdit(place.file),
+  };
+}
+
+/** The lists of each server after the last ticks. */
+const ticked = new Map<string, TickedLists>();
+let shownUndo: Disposable | undefined;
+
 export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): Promise<void> {
+  shownUndo?.dispose();
   for (const server of slot.state.snapshot.servers) {
     const { id, listed } = server;
     const ticks = new Map(
@@ -82,35 +115,106 @@ export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): 
       ),
     );
     const byHand = `change the whitelist or the blacklist of “${id}” yourself`;
-    if (ticks.size > 0) await change(server, (text) => tickTools(text, id, listed, ticks), byHand);
+    if (ticks.size === 0) continue;
+    const target = await targetOf(server);
+    const key = `${target.file}#${id}`;
+    const made = (text: string) => tickTools(text, id, listed, ticks, ticked.get(key));
+    const text = target.below ? '' : (await openToEdit(target.file)).getText();
+    const sharing = made(text)?.others ?? [];
+    const answer = sharing.length > 0 ? await askAboutSharing(id, sharing) : 'Change All';
+    if (answer === undefined) continue;
+    const editsOf = (text: string): Edits => {
+      const plan = made(text);
+      if (!plan) return undefined;
+      ticked.set(key, plan.after);
+      if (plan.count > 0 && plan.gone.length > 0) showUndo(plan, rows);
+      return answer === ownLists ? plan.own : plan.edits;
+    };
+    await change(server, target, editsOf, byHand);
+    const isElsewhere = target.file !== (server.localPlace?.file ?? target.file);
+    if (isElsewhere && server.local.some((key) => key.startsWith('tools.')))
+      tell(inert`Your local file has lists for “${id}”, so for you they count instead.`);
   }
   await slot.engine?.host.reload();
 }
 
+const ownLists = 'Give This One Its Own List';
+
+function askAboutSharing(id: string, others: readonly string[]) {
+  const question = inert`“${id}” shares this list with “${others.join('”, “')}” in the config file.`;
+  return others.length > 1
+    ? window.showWarningMessage(question, 'Change All', ownLists)
+    : window.showWarningMessage(question, 'Change Both', ownLists);
+}
+
+/** Says for some seconds that names replaced patterns. A click ticks the tools again. */
+function showUndo(
+  { gone, count }: { readonly gone: readonly string[]; readonly count: number },
+  rows: readonly TickedRow[],
+): void {
+  const { Left } = vscode.StatusBarAlignment;
+  const item = window.createStatusBarItem('mcpToolsets.undoTicks', Left, -1000);
+  item.name = inert`MCP Toolsets: Undo`;
+  item.text = inert`\`${gone.join('`, `')}\` became ${counted(count, 'name')} · Undo`;
+  const again = rows.filter((row) => row.ticked === false).map((node) => ({ node }));
+  item.command = {
+    command: 'mcpToolsets.publishTool',
+    title: inert`Undo`,
+    arguments: [again[0], again],
+  };
+  item.show();
+  shownUndo = item;
+  systemClock.after(10_000, () => item.dispose());
+}
+
+/** Shows the file first, so the edit counts as the person's (O5). */
+export async function writeFixed(
+  server: ServerStatus,
+  tool: string,
+  argument: string,
+  value: unknown,
+): Promise<void> {
+  const target = await targetOf(server);
+  if (existsSync(target.file)) await vscode.window.showTextDocument(await openToEdit(target.file));
+  const path = [tool, 'arguments', argument, 'fixed'];
+  const written = JSON.stringify(value);
+  const byHand = `write the override of “${tool}” yourself`;
+  await change(server, target, (text) => addOverride(text, server.id, path, written), byHand);
+}
+
 /** Shows the list item that decides about a tool. @param tool the original name */
-export async function goToPattern({ id, source }: ServerStatus, tool: string): Promise<void> {
-  const document = await openDocument(vscode.Uri.file(source));
-  const span = decidingPattern(document.getText(), id, tool);
-  if (span) await vscode.window.showTextDocument(document, { selection: rangeOf(document, span) });
-  else tell(inert`No pattern of “${id}” is about “${tool}”, so agents see it.`);
+export async function goToPattern(server: ServerStatus, tool: string): Promise<void> {
+  const { id, place, localPlace = place } = server;
+  for (const { file } of [localPlace, place]) {
+    const document = await openDocument(vscode.Uri.file(file));
+    const span = decidingPattern(document.getText(), id, tool);
+    if (!span) continue;
+    await vscode.window.showTextDocument(document, { selection: rangeOf(document, span) });
+    return;
+  }
+  tell(inert`No pattern of “${id}” is about “${tool}”, so agents see it.`);
 }
 
 /** Rejects with what a person can do. The person must save a file with other unsaved changes. */
 async function change(
-  { id, source }: ServerStatus,
+  { id, origin }: ServerStatus,
+  { file, below }: ChangedFile,
   editsOf: (text: string) => Edits,
   byHand: string,
 ): Promise<void> {
-  const name = fileLabel(source);
-  if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
+  const name = fileLabel(file);
+  if (origin === 'mcprc' && !below) {
     throw new Error(`“${id}” comes from ${name}. Change it there.`);
   }
+  if (below && !existsSync(file)) keepOutOfGit(file);
   const { document, isSaved } = await editFile({
-    file: source,
-    root: join(source, '../..'),
+    file,
+    root: join(file, '../..'),
     name,
-    editsOf: (text = '') => {
-      const edits = editsOf(text);
+    editsOf: (local) => {
+      const edits = below
+        ? editsForMe({ shared: below.getText(), local }, id, editsOf)
+        : editsOf(local ?? '');
       if (edits) return edits;
       throw new Error(`${name} could not be changed. Correct its errors first, or ${byHand}.`);
     },

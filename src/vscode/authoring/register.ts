@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/base/isObject.js';
-import { configPath } from '../engine/configFiles.js';
+import { configPath, localConfigPath } from '../engine/configFiles.js';
 import type { Shell } from '../engine/shell.js';
 import { serverOf } from '../views/rows/subject.js';
 import type { Authoring } from './authoring.js';
@@ -13,9 +13,13 @@ import type { FileChange } from './fileEdits.js';
 import { commands } from '../views/inertEditor.js';
 import { lensFacts } from '../views/serverStates.js';
 
+const files = [configPath, localConfigPath].map((path) => ({
+  scheme: 'file',
+  pattern: `**/${path}`,
+}));
+
 export function registerAuthoring(shell: Shell): vscode.Disposable {
   const { slot } = shell;
-  const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
   const load = (): Promise<Authoring> =>
     (loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot)));
@@ -57,7 +61,15 @@ export function registerAuthoring(shell: Shell): vscode.Disposable {
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
     ),
-    commands({ setSecret: (subject, change) => setSecret(shell, subject, change) }),
+    slot.onDidLoad(() => {
+      void import('./ownEdits.js').then(({ followOwnEdits }) =>
+        shell.context.subscriptions.push(followOwnEdits(slot)),
+      );
+    }),
+    commands({
+      setSecret: (subject, change) => setSecret(shell, subject, change),
+      keepOutOfGit: (file) => keepOutOfGit(shell, file),
+    }),
     slot.onDidChange(({ snapshot }) => {
       const next = snapshot.servers.map(lensFacts);
       if (isDeepStrictEqual(next, shown)) return;
@@ -65,6 +77,11 @@ export function registerAuthoring(shell: Shell): vscode.Disposable {
       stale.fire();
     }),
   );
+}
+
+async function keepOutOfGit({ slot }: Shell, file: unknown): Promise<void> {
+  const local = slot.sources.find((one) => one.origin === 'local' && one.file === file);
+  if (local) (await import('../engine/localFile.js')).keepOutOfGit(local.file);
 }
 
 /** A quick fix gives the name and the edit for its reference. The sidebar gives a row. */

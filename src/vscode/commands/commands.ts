@@ -1,10 +1,10 @@
 /**
- * Registers most commands. The sidebar gives them a row. From the palette, they ask for a server.
+ * Registers most commands. The sidebar gives them a row, and *Manage Server…* the id of a server.
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { choose, commands, orShowFailure, tell, window } from '../views/inertEditor.js';
+import { commands, orShowFailure, tell, window } from '../views/inertEditor.js';
 import type { Host } from '../../core/calling/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ToolPermission } from '../../core/tools/permissions.js';
@@ -12,8 +12,7 @@ import { showPlace } from '../views/review/documents.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Shell } from '../engine/shell.js';
 import { whyNone, whyNothingRuns } from '../views/phrases.js';
-import { pickServer } from '../views/pickServer.js';
-import { actions } from '../views/serverStates.js';
+import { actions, isForEveryone } from '../views/serverStates.js';
 import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
 import { viewId } from '../views/rows/treeView.js';
 
@@ -44,19 +43,21 @@ function registerForServers(shell: Shell): vscode.Disposable {
     const { doing, needs } = deeds[deed];
     return async (subject, selected) => {
       const fits: Fits = ({ state }) => actions(state).includes(needs);
-      const servers = await serversFor(slot, fits, subject, selected);
+      const servers = serversFor(slot, fits, subject, selected);
       await Promise.all(
         servers.map(({ id }) => withHost(shell, `${doing} ${id}`, (host) => host[deed](id), id)),
       );
     };
   }
 
-  function enable(enabled: boolean): Run {
-    const fits: Fits = ({ state }) => (state.kind === 'disabled') === enabled;
+  function enable(enabled: boolean, isForMe: boolean): Run {
+    const fits: Fits = (server) =>
+      (server.state.kind === 'disabled') === enabled && (isForMe || isForEveryone(server));
     return async (subject, selected) => {
-      const servers = await chosen(slot, fits, subject, selected);
+      const servers = chosen(slot, fits, subject, selected);
       const { writeEnabled } = await import('../authoring/fileEdits.js');
-      for (const server of servers) await orShowFailure(() => writeEnabled(server, enabled));
+      for (const server of servers)
+        await orShowFailure(() => writeEnabled(server, enabled, isForMe));
     };
   }
 
@@ -66,8 +67,10 @@ function registerForServers(shell: Shell): vscode.Disposable {
     restart: act('restart', chosen),
     stopAll: act('stop', all),
     restartAll: act('restart', all),
-    enable: enable(true),
-    disable: enable(false),
+    enableForMe: enable(true, true),
+    disableForMe: enable(false, true),
+    enable: enable(true, false),
+    disable: enable(false, false),
     release: async (subject) => {
       const { server, conversation } = nodeOf(subject) ?? {};
       if (server === undefined || conversation === undefined) return;
@@ -79,40 +82,79 @@ function registerForServers(shell: Shell): vscode.Disposable {
       );
     },
     reload: () => withHost(shell, 'Reloading', (host) => host.reload()),
-    showServerLog: async (subject) => {
-      const server = await chooseServer(slot, subject);
+    showServerLog: (subject) => {
+      const server = serverOf(subject);
       if (server !== undefined) logs.show(server);
     },
     goToDefinition: async (subject) => {
-      const place = slot.serverOf(await chooseServer(slot, subject))?.place;
+      const place = slot.serverOf(serverOf(subject))?.place;
       if (place) await showPlace(place);
     },
   });
 }
 
-function registerForTools({ slot }: Shell): vscode.Disposable {
-  function permit(permission: ToolPermission): Run {
-    return async (subject, selected) => {
-      const { setPermission } = await import('./toolPermission.js');
-      await setPermission(nodesOf(subject, selected), permission);
-    };
-  }
+function permit(permission: ToolPermission | undefined): Run {
+  return async (subject, selected) => {
+    const { setPermission } = await import('./toolPermission.js');
+    await setPermission(nodesOf(subject, selected), permission);
+  };
+}
 
-  function tick(ticked: boolean): Run {
-    return async (subject, selected) => {
-      const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
-      const { writeTicks } = await import('../authoring/fileEdits.js');
-      await writeTicks(
-        slot,
-        rows.map((row) => ({ ...row, ticked })),
-      );
-    };
+/** @param ticked undefined toggles the boxes */
+async function writeBoxes(
+  slot: EngineSlot,
+  nodes: ReturnType<typeof nodesOf>,
+  ticked: boolean | undefined,
+): Promise<void> {
+  const rows = nodes.flatMap((row) =>
+    row.ticked === undefined
+      ? []
+      : [
+          {
+            ...row,
+            ticked: ticked ?? !row.ticked,
+          },
+        ],
+  );
+  // The lists let in a tool that a permission keeps out.
+  const [denied = [], listed = []] = [true, false].map((isDenied) =>
+    rows.filter((row) => (row.kind === 'excluded' && row.published !== undefined) === isDenied),
+  );
+  if (listed.length > 0) {
+    const { writeTicks } = await import('../authoring/fileEdits.js');
+    await writeTicks(slot, listed);
   }
+  const lifted = denied.filter((row) => row.ticked);
+  if (lifted.length > 0) {
+    const { setPermission } = await import('./toolPermission.js');
+    await setPermission(lifted, undefined);
+  }
+}
+
+function registerForTools({ slot }: Shell): vscode.Disposable {
+  const tick =
+    (ticked?: boolean): Run =>
+    (subject, selected) =>
+      writeBoxes(slot, nodesOf(subject, selected), ticked);
 
   return commands({
+    editorDecides: permit(undefined),
+    editorDecidesNow: permit(undefined),
     askBeforeCalls: permit('ask'),
-    denyTool: permit('deny'),
+    askBeforeCallsNow: permit('ask'),
     allowTool: permit('allow'),
+    allowToolNow: permit('allow'),
+    denyTool: permit('deny'),
+    denyToolNow: permit('deny'),
+    calledInAllFolders: async (subject, selected) => {
+      const { permitInAllFolders } = await import('./toolPermission.js');
+      await permitInAllFolders(nodesOf(subject, selected));
+    },
+    toggleTick: async (subject) => {
+      // The key also unfolds rows without a box.
+      if (nodeOf(subject)?.ticked !== undefined) await tick()(subject, undefined);
+      else await vscode.commands.executeCommand('list.toggleExpand');
+    },
     publishTool: tick(true),
     keepOutTool: tick(false),
     goToPattern: async (subject) => {
@@ -122,24 +164,27 @@ function registerForTools({ slot }: Shell): vscode.Disposable {
       const { goToPattern } = await import('../authoring/fileEdits.js');
       await goToPattern(server, original);
     },
-    copyName: async (subject) => {
-      const named = typeof subject === 'string' ? subject : nodeOf(subject)?.name;
-      const name = named ?? (await chooseTool(slot));
-      if (name !== undefined) await vscode.env.clipboard.writeText(name);
-    },
-    copyError: (subject, selected) => {
-      const problems = nodesOf(subject, selected).filter(({ kind }) => kind === 'problem');
-      const errors = problems.flatMap(({ name }) => name ?? []);
-      return vscode.env.clipboard.writeText(errors.join('\n'));
-    },
+    copyName: copy,
+    copyError: copy,
   });
+}
+
+function copy(subject: Subject, selected: unknown): Thenable<void> {
+  const names = nodesOf(subject, selected).flatMap(({ name }) => name ?? []);
+  const text = typeof subject === 'string' ? subject : names.join('\n');
+  return vscode.env.clipboard.writeText(text);
 }
 
 function registerOthers({ slot, logs, secrets, context }: Shell): vscode.Disposable {
   const execute = vscode.commands.executeCommand;
   return commands({
+    manageServer: async (subject) => {
+      const { manageServer } = await import('./manageServer.js');
+      await manageServer(slot, serverOf(subject));
+    },
     createConfig: async () => (await import('./configEdits.js')).createConfig(),
     openConfig: async () => (await import('./configEdits.js')).openConfig(),
+    openLocalConfig: async () => (await import('./configEdits.js')).openLocalConfig(),
     addServer: async () => (await import('./addServer.js')).addServer(secrets),
     import: async (file) => {
       const { importServersInto } = await import('./importing.js');
@@ -177,56 +222,25 @@ async function withHost(
   }
 }
 
-/**
- * Returns the server of a row, the fitting servers of several rows, or the server that the person
- * chooses.
- */
-async function chosen(
+/** Returns the server of a row, or the fitting servers of several rows. */
+function chosen(
   slot: EngineSlot,
   fits: Fits,
   subject: Subject,
   selected: unknown,
-): Promise<ServerStatus[]> {
+): readonly ServerStatus[] {
   const { servers } = slot.state.snapshot;
   const rows = nodesOf(subject, selected).filter(({ kind }) => kind === 'server');
   if (rows.length > 1)
     return servers.filter((one) => fits(one) && rows.some(({ server }) => server === one.id));
-  const id = await chooseServer(slot, subject, fits);
-  return servers.filter((one) => one.id === id);
+  return servers.filter(({ id }) => id === serverOf(subject));
 }
 
-function all(slot: EngineSlot, fits: Fits): ServerStatus[] {
+function all(slot: EngineSlot, fits: Fits): readonly ServerStatus[] {
   const found = slot.state.snapshot.servers.filter(fits);
-  if (found.length === 0) tellNone(slot);
+  if (found.length === 0) {
+    const none = 'No MCP server is in a state that allows this command.';
+    tell(inert`${whyNone(slot.state, none)}`);
+  }
   return found;
-}
-
-/** Returns the server of a row, or the one of the fitting servers that the person chooses. */
-async function chooseServer(
-  slot: EngineSlot,
-  subject: Subject,
-  fits: Fits = () => true,
-): Promise<string | undefined> {
-  const named = serverOf(subject);
-  if (named !== undefined) return named;
-  const servers = slot.state.snapshot.servers.filter(fits);
-  return servers.length > 0 ? await pickServer(servers) : tellNone(slot);
-}
-
-function tellNone(slot: EngineSlot): undefined {
-  return tell(
-    inert`${whyNone(slot.state, 'No MCP server is in a state that allows this command.')}`,
-  );
-}
-
-async function chooseTool({ state }: EngineSlot): Promise<string | undefined> {
-  const tools = state.snapshot.servers.flatMap(({ id, tools: own }) =>
-    own.map(({ published }) => ({ id, published })),
-  );
-  const options = { placeHolder: inert`Choose the tool whose name to copy` };
-  const chosen = await choose(tools, options, ({ id, published }) => ({
-    label: inert`${published}`,
-    description: inert`${id}`,
-  }));
-  return chosen?.published;
 }

@@ -10,6 +10,7 @@ import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { userFile } from '../../core/config/sources.js';
 import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
+import { keepOutOfGit, localFileOf } from '../engine/localFile.js';
 import { choose, tell, window, type InertItem } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/edit/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
@@ -173,6 +174,21 @@ export async function openConfig(): Promise<void> {
   else if (withFile.length === 0) await createConfig();
 }
 
+export async function openLocalConfig(): Promise<void> {
+  const folder = await chooseFolder();
+  if (!folder) return;
+  const file = localFileOf(configUri(folder).fsPath);
+  if (!existsSync(file)) {
+    keepOutOfGit(file);
+    const made = {
+      before: '',
+      after: exampleLocal,
+    };
+    writeInside(folder.uri.fsPath, file, made);
+  }
+  await vscode.window.showTextDocument(await openToEdit(file), { preview: false });
+}
+
 async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
   if (folders.length === 0) return tell(inert`${whyNothingRuns('noFolder')}`);
   if (folders.length === 1) return folders[0];
@@ -186,6 +202,13 @@ function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
   return vscode.Uri.file(join(folder.uri.fsPath, configPath));
 }
 
+const exampleLocal = `# Your changes to the servers of ${configPath}, only on this machine.
+version: 1
+
+servers:
+  # browser: { enabled: false }
+`;
+
 const exampleConfig = `# MCP servers of this folder, and which of their tools agents see. A change applies when you save.
 # All keys: run "MCP Toolsets: Open Documentation…" in the Command Palette and choose "The config file".
 version: 1
@@ -197,7 +220,7 @@ servers:
     command: npx
     args: ['-y', '@modelcontextprotocol/server-filesystem', '.']
     # true: all conversations share one instance. Otherwise each conversation has its own instance.
-    truely-stateless: true
+    stateless: true
     tools:
       # Patterns for the server's own tool names; * matches any text.
       whitelist: ['read_*', 'list_*', 'search_files']

@@ -116,7 +116,10 @@ async function removeServers(file: string, names: readonly string[]): Promise<vo
       const shared = file.endsWith('.mcp.json')
         ? ' Claude Code reads this file too and loses them.'
         : '';
-      return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}`;
+      const rebuild = file.endsWith('devcontainer.json')
+        ? ' Rebuild the dev container after that, because it has a copy.'
+        : '';
+      return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}${rebuild}`;
     },
     yes: 'Remove',
   });

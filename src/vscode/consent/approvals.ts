@@ -4,7 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
-import { choose, commands, tell, window } from '../views/inertEditor.js';
+import { commands, tell, window } from '../views/inertEditor.js';
 import type { ApprovedServer } from '../../core/approval/ledger.js';
 import { messageOf } from '../../core/base/text.js';
 import {
@@ -51,8 +51,10 @@ export function askForApprovals(slot: EngineSlot): vscode.Disposable {
       },
       reviewPending: (subject) => review(launches(serverOf(subject))),
       revoke: async (subject) => {
-        const approved = await chooseApproved(serverOf(subject));
+        const server = serverOf(subject);
+        const approved = approvedServer(server);
         if (approved) await slot.engine?.approvals.ledger.revoke(approved);
+        else tell(inert`You have not approved “${server ?? ''}”.`);
       },
     }),
   );
@@ -117,24 +119,8 @@ export function askForApprovals(slot: EngineSlot): vscode.Disposable {
     void window.showErrorMessage(text);
   }
 
-  async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
-    const source = slot.serverOf(named)?.source;
-    const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
-    const approved = (slot.engine?.approvals.approvedIn(files) ?? []).filter(
-      ({ server }) => named === undefined || server === named,
-    );
-    if (named !== undefined && approved.length === 1) return approved[0];
-    if (approved.length === 0) {
-      const what =
-        named === undefined
-          ? inert`approved no MCP server in this workspace`
-          : inert`not approved “${named}”`;
-      return tell(inert`You have ${what}.`);
-    }
-    const options = { placeHolder: inert`Choose the MCP server whose approval to revoke` };
-    return choose(approved, options, (each) => ({
-      label: inert`${each.server}`,
-      description: inert`${fileLabel(each.source)}`,
-    }));
+  function approvedServer(named: string | undefined): ApprovedServer | undefined {
+    const files = slot.sources.map(({ file }) => slot.serverOf(named)?.source ?? file);
+    return slot.engine?.approvals.approvedIn(files).find(({ server }) => server === named);
   }
 }

@@ -8,15 +8,11 @@ import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/places.js';
 import { commands, tell } from '../views/inertEditor.js';
-import {
-  changeDescription,
-  changeLabel,
-  offerQuestion,
-  offerReview,
-} from '../../core/approval/offerReview.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
+
+const words = () => import('../../core/approval/offerReview.js');
 
 export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({
@@ -24,14 +20,21 @@ export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
     gone: 'This review has ended.',
     most: 20,
   });
+  const texts = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-texts', most: 20 });
   const command = commands({
     acceptTools: async (subject) => {
       const names = changedNames(subject);
       if (names.length > 0) await review(names, false);
       else tell(inert`Nothing has changed since you let the MCP servers start.`);
     },
+    whatAgentsRead: async () => {
+      const { whatAgentsRead } = await words();
+      const { now, before = '' } = whatAgentsRead(slot.toolsets);
+      const listed = ['As the servers list it.txt', before] as const;
+      return texts.compare(listed, ['What agents read.txt', now], 'What Agents Read');
+    },
   });
-  return vscode.Disposable.from(reviews, command);
+  return vscode.Disposable.from(reviews, texts, command);
 
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);
@@ -46,6 +49,7 @@ export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
     const offers = slot.engine?.offers;
     const changes = (await offers?.changesNamed(names)) ?? [];
     if (!offers || changes.length === 0) return;
+    const { changeDescription, changeLabel, offerQuestion, offerReview } = await words();
     const accepted = await agreedInReview(changes, {
       ...offerReview(changes, fileLabel),
       documents: reviews,

@@ -4,17 +4,15 @@
  */
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
-import { inert, type Inert } from '../../core/base/inert.js';
+import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { commands, tell, window } from '../views/inertEditor.js';
+import { commands, window } from '../views/inertEditor.js';
 import type {
   Redirect,
   SignInBrowser,
   SignInParties,
 } from '../../core/connections/http/oauth/contract.js';
 import type { Shell } from '../engine/shell.js';
-import { signInActions } from '../views/serverStates.js';
-import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import { SignInNews } from './signInNews.js';
 
@@ -66,7 +64,7 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   }
 
   async function signIn(subject: Subject): Promise<void> {
-    const server = await choose(subject, 'signInable', inert`No MCP server waits for a sign-in.`);
+    const server = serverOf(subject);
     const host = slot.engine?.host;
     if (server === undefined || !host) return;
     news.signsIn(server);
@@ -114,29 +112,10 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   }
 
   async function signOut(subject: Subject): Promise<void> {
-    const server = await choose(
-      subject,
-      'signOutable',
-      inert`You are not signed in to any MCP server.`,
-    );
+    const server = serverOf(subject);
     if (server === undefined) return;
     news.signsOut(server);
     await slot.engine?.host.signOut(server);
-  }
-
-  async function choose(
-    subject: Subject,
-    what: 'signInable' | 'signOutable',
-    none: Inert,
-  ): Promise<string | undefined> {
-    const named = serverOf(subject);
-    if (named !== undefined) return named;
-    const servers = slot.state.snapshot.servers.filter((server) =>
-      signInActions(server).includes(what),
-    );
-    const [only] = servers;
-    if (!only) tell(none);
-    return servers.length > 1 ? await pickServer(servers) : only?.id;
   }
 }
 

@@ -1,17 +1,19 @@
 /**
  * The config files of the window (R1), followed with the signs of the editor. A half-typed
- * launch that the auto save writes does not count yet.
+ * launch that the auto save writes waits (R1a).
  */
 import * as vscode from 'vscode';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { homedir } from '../../core/base/home.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
-import { samePath } from '../../core/base/paths.js';
-import { mindsPath, sourceFiles } from '../../core/config/sources.js';
+import { isBelow, samePath } from '../../core/base/paths.js';
+import { mainFolderOf } from '../../core/approval/worktree.js';
+import { localPath, mindsPath, sourceFiles } from '../../core/config/sources.js';
 import { ConfigFiles, type FollowedSource } from '../../core/engine/configFiles.js';
 
 export const configPath = mindsPath;
+export const localConfigPath = localPath;
 
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
@@ -44,16 +46,29 @@ export class WindowConfigFiles extends ConfigFiles {
 
   constructor(clock: Clock) {
     const savedByEditor = new Set<string>();
+    const waiting = new Set<string>();
     super({
       clock,
-      wanted: () => sourceFiles(folderPaths(), homedir()),
-      signs: (source, nudge) => editorSigns(source.file, patternOf(source), nudge),
-      isHalfTyped: async (path, before, now) => {
+      wanted: () => sourceFiles(folderPaths(), homedir(), mainFolderOf),
+      signs: (source, nudge) => {
+        const ask = (): void => {
+          if (waiting.has(source.file)) nudge();
+        };
+        return vscode.Disposable.from(
+          editorSigns(source.file, patternOf(source), nudge),
+          vscode.window.onDidChangeTextEditorSelection(ask),
+          vscode.window.onDidChangeActiveTextEditor(ask),
+        );
+      },
+      typedIn: async (path, before, now) => {
+        waiting.delete(path);
         const { document, selection } = vscode.window.activeTextEditor ?? {};
-        if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
-        if (!savedByEditor.has(document.uri.fsPath)) return false;
-        const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
-        return changesLaunchAt(before, now, document.offsetAt(selection.active));
+        if (!document || !selection || !samePath(document.uri.fsPath, path)) return undefined;
+        if (!savedByEditor.has(document.uri.fsPath)) return undefined;
+        const { launchTypedAt } = await import('../../core/config/edit/serverEdits.js');
+        const server = launchTypedAt(before, now, document.offsetAt(selection.active));
+        if (server !== undefined) waiting.add(path);
+        return server;
       },
     });
     this.listening = vscode.Disposable.from(
@@ -75,10 +90,8 @@ export class WindowConfigFiles extends ConfigFiles {
 function patternOf({ file, folder, origin }: FollowedSource): vscode.RelativePattern {
   // Outside the workspace, the editor watches the whole tree below the base if a pattern has
   // folders in it.
-  return origin === 'user'
-    ? new vscode.RelativePattern(vscode.Uri.file(dirname(file)), basename(file))
-    : new vscode.RelativePattern(
-        vscode.Uri.file(folder),
-        origin === 'mcprc' ? basename(file) : mindsPath,
-      );
+  const isInFolder = origin !== 'user' && isBelow(file, folder);
+  return isInFolder
+    ? new vscode.RelativePattern(vscode.Uri.file(folder), relative(folder, file))
+    : new vscode.RelativePattern(vscode.Uri.file(dirname(file)), basename(file));
 }

@@ -7,6 +7,7 @@ import {
   permissionsByScope,
   type EndpointPort,
 } from './settingScopes.js';
+import { asFields } from '../../core/base/isObject.js';
 import type { HostSettings } from '../../core/host/hostDeps.js';
 
 const section = 'mcpToolsets';
@@ -86,8 +87,23 @@ export function toolPermissions(): readonly unknown[] {
   );
 }
 
-export async function setToolPermissions(value: unknown): Promise<void> {
-  await settings().update('toolPermissions', value, vscode.ConfigurationTarget.Global);
+/** Without a folder, the settings of the person change. */
+export async function changeToolPermissions(
+  inAllFolders: boolean,
+  change: (value: unknown) => unknown,
+): Promise<void> {
+  const values = settings().inspect('toolPermissions');
+  const { Global, Workspace } = vscode.ConfigurationTarget;
+  const [value, target] =
+    inAllFolders || !vscode.workspace.workspaceFolders
+      ? [values?.globalValue, Global]
+      : [values?.workspaceValue, Workspace];
+  await settings().update('toolPermissions', change(value), target);
+}
+
+export function isAllowedByName(): (tool: string) => boolean {
+  const all = toolPermissions().map(asFields);
+  return (tool) => all.some((names) => names[tool] === 'allow');
 }
 
 export function endpointPort(chosen: unknown): EndpointPort {

@@ -1,80 +1,110 @@
-/** *Why Is a Tool Missing…*: where agents get a tool, and why not elsewhere. Loaded on demand. */
+/** *Why Is a Tool Missing?*: where agents get a tool, and why not elsewhere. Loaded on demand. */
+import * as vscode from 'vscode';
+import { groupedBy } from '../../core/base/groupedBy.js';
 import { inert } from '../../core/base/inert.js';
 import { explain, type RoadAnswer } from '../../core/catalogue/explain.js';
 import { whyNothing } from '../../core/catalogue/admin.js';
 import { serves } from '../../core/reconcile/shortfall.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Member } from '../../core/team/team.js';
-import { choose, type InertItem } from '../views/inertEditor.js';
+import { exclusionWord, hasTick } from '../../core/tools/exclusion.js';
+import { choose, window } from '../views/inertEditor.js';
 import { showPlace } from '../views/review/documents.js';
 import { fileLabel } from '../views/places.js';
 
-const title = inert`Why Is a Tool Missing`;
+const title = inert`Why Is a Tool Missing?`;
 
-interface Subject {
+interface AskedTool {
   readonly server: string;
-  /** The name of the tool; undefined for a server without tools. */
-  readonly name?: string;
-  readonly about: string;
+  /** Undefined for a server without tools. */
+  readonly original?: string | undefined;
 }
 
+/** @param row the tool of a row in the sidebar. Without it, the person chooses one */
 export async function explainTool(
   snapshot: StatusSnapshot,
   members: readonly Member[],
+  row?: AskedTool,
 ): Promise<void> {
-  const { servers, builtIn } = snapshot;
-  const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(
-    ({ id: server, tools, excluded }): Subject[] => [
-      ...tools.map(({ published: name, original }) => {
-        const origin = original === name ? '' : `, originally ${original}`;
-        return {
-          server,
-          name,
-          about: `${server}${origin}`,
-        };
-      }),
-      ...excluded.map(({ original: name }) => ({
-        server,
-        name,
-        about: `${server}, left out`,
-      })),
-    ],
+  const { server, original = '' } = row ?? (await chooseTool(snapshot)) ?? {};
+  const found = explain(original, snapshot, members).tools.find(
+    (tool) => tool.server === server && tool.original === original,
   );
-  const silent = servers.flatMap((server) =>
-    serves(server) ? [] : { server: server.id, about: whyNothing(server) },
+  if (!found || server === undefined) return;
+  const toPublish = snapshot.servers.some(
+    ({ id, excluded }) =>
+      id === server && excluded.some((tool) => tool.original === original && hasTick(tool)),
   );
-  const placeHolder = inert`Choose the tool. If it is not in the list, its server has not listed it`;
-  const chosen = await choose<Subject>(
-    [...tools, ...silent],
-    { title, placeHolder },
-    ({ server, name, about }) => ({
-      label: inert`${name ?? server}`,
-      description: inert`${about}`,
-    }),
-  );
-  if (chosen?.name === undefined) return;
-  const { name, server } = chosen;
-  const found = explain(name, snapshot, members).tools.filter((tool) => tool.server === server);
-  const roads = found.flatMap((tool) => tool.roads);
-  const road = await choose(roads, { title, placeHolder: inert`${name} of ${server}` }, itemOf);
-  if (road && !road.offered && road.place) await showPlace(road.place);
+  const node = {
+    server,
+    original,
+    ticked: false,
+  };
+  const publishing = {
+    label: inert`Publish It`,
+    description: inert`changes the lists in the config file`,
+    run: () => vscode.commands.executeCommand('mcpToolsets.publishTool', { node }),
+  };
+  const groups = groupedBy(found.roads, ({ road: _, ...answer }) => JSON.stringify(answer));
+  const rows = [...(toPublish ? [publishing] : []), ...[...groups.values()].map(rowOf)];
+  const placeHolder = inert`${original} of ${server}`;
+  await (await window.showQuickPick(rows, { title, placeHolder }))?.run();
 }
 
-function itemOf(answer: RoadAnswer): InertItem {
-  const { road } = answer;
+/** Missing tools come first. */
+async function chooseTool({ servers, builtIn }: StatusSnapshot): Promise<AskedTool | undefined> {
+  const toolsets = [...servers, ...(builtIn ? [builtIn] : [])];
+  const missing = toolsets.flatMap(({ id: server, excluded }) =>
+    excluded.map(({ original, reason }) => ({
+      server,
+      original,
+      name: original,
+      about: `${server}, ${exclusionWord(reason)}`,
+    })),
+  );
+  const silent = servers.flatMap((server) =>
+    serves(server)
+      ? []
+      : {
+          server: server.id,
+          name: server.id,
+          about: whyNothing(server),
+        },
+  );
+  const published = toolsets.flatMap(({ id: server, tools }) =>
+    tools.map(({ published: name, original }) => ({
+      server,
+      original,
+      name,
+      about: original === name ? server : `${server}, originally ${original}`,
+    })),
+  );
+  const placeHolder = inert`Choose the tool. If it is not in the list, its server has not listed it`;
+  return choose(
+    [...missing, ...silent, ...published],
+    { title, placeHolder },
+    ({ name, about }) => ({ label: inert`${name}`, description: inert`${about}` }),
+  );
+}
+
+/** @param same answers that differ in their roads only */
+function rowOf(same: readonly [RoadAnswer, ...RoadAnswer[]]) {
+  const [answer] = same;
+  const roads = inert`${same.map(({ road }) => road).join(', ')}`;
   if (answer.offered) {
-    const { name, note = '' } = answer;
     return {
-      label: inert`${road}: offered`,
-      description: inert`as ${name}`,
-      detail: inert`${note}`,
+      label: inert`${roads}: published`,
+      description: inert`as ${answer.name}`,
+      detail: inert`${answer.note ?? ''}`,
+      run: () => undefined,
     };
   }
   const { why, fix, place } = answer;
   const where = place ? inert` (${fileLabel(place.file)}:${place.range.start.line + 1})` : '';
   return {
-    label: inert`${road}: not offered`,
+    label: inert`${roads}: not published`,
     description: inert`${why}${where}`,
     detail: inert`${fix}`,
+    run: () => place && showPlace(place),
   };
 }

@@ -4,7 +4,8 @@
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
-import type { projectToolsForProvider } from '../../core/minds/projection.js';
+import type { ConversationTool } from '../../core/minds/model.js';
+import type { projectToolsForProvider } from '../../core/tools/projection.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 
 export interface Refusal {
@@ -17,7 +18,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-type Forecast = ReturnType<typeof projectToolsForProvider>;
+type Forecast = ReturnType<typeof projectToolsForProvider<ConversationTool>>;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();

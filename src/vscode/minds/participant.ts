@@ -20,7 +20,7 @@ import type {
   ToolCall,
   ToolRunner,
 } from '../../core/minds/model.js';
-import { projectToolsForProvider } from '../../core/minds/projection.js';
+import { projectToolsForProvider } from '../../core/tools/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/calling/conversationTools.js';
@@ -258,7 +258,15 @@ class ChatExchange {
     const { stream, conversation } = this;
     const { toolsets, redact } = shell.slot;
     const log = shell.logs.host;
-    return reportEnd(outcome, { stream, conversation, model, toolsets, problems, log, redact });
+    return reportEnd(outcome, {
+      stream,
+      conversation,
+      model,
+      toolsets,
+      problems,
+      log,
+      redact,
+    });
   }
 
   private setup(): ModelSetup {

@@ -11,10 +11,12 @@ import type { AgentFiles } from './agentFiles.js';
 import { commands, CompletionItem, orShowFailure } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { isStarting } from '../views/serverStates.js';
+import { setContext } from '../views/trees.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { teamPath } from '../../core/team/grants.js';
+import { nodeOf } from '../views/rows/subject.js';
 import { TeamFiles } from './teamFiles.js';
 
 /** `package.json` has the same id. */
@@ -36,7 +38,15 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   ]);
   const participant = vscode.chat.createChatParticipant(participantId, async (...request) => {
     const { answer } = await import('./participant.js');
-    return answer({ shell, team, pages, artifacts, questions, problems }, ...request);
+    const deps = {
+      shell,
+      team,
+      pages,
+      artifacts,
+      questions,
+      problems,
+    };
+    return answer(deps, ...request);
   });
   participant.iconPath = new vscode.ThemeIcon('tools');
   participant.followupProvider = {
@@ -59,8 +69,12 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
     commands({
       'minds.continue': () =>
         vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
-      explainTool: async () =>
-        (await import('./explainTool.js')).explainTool(slot.state.snapshot, team.view.members),
+      explainTool: async (subject) => {
+        const { explainTool } = await import('./explainTool.js');
+        const { server, original } = nodeOf(subject) ?? {};
+        const row = server === undefined ? undefined : { server, original };
+        await explainTool(slot.state.snapshot, team.view.members, row);
+      },
     }),
   );
 }
@@ -72,6 +86,7 @@ function followAgentFiles(shell: Shell, team: TeamFiles): vscode.Disposable {
     (loading ??= import('./agentFiles.js').then((code) => new code.AgentFiles(shell, team)));
   let known = '';
   const follow = async (): Promise<void> => {
+    setContext('team', team.view.teams.length > 0);
     // While the toolsets are unknown, no grant would count.
     if (team.view.teams.length === 0 || !slot.engine || slot.state.phase !== 'serving') return;
     (await files()).follow();

@@ -49,7 +49,10 @@ type PickOptions = Inertly<
   Pick<vscode.QuickPickOptions, 'title' | 'placeHolder' | 'matchOnDescription' | 'matchOnDetail'>
 >;
 
-type StatusBarItem = With<Spoken<vscode.StatusBarItem>, { command: string }>;
+type StatusBarItem = With<
+  Spoken<vscode.StatusBarItem>,
+  { command: string | InertCommand; tooltip: vscode.MarkdownString }
+>;
 
 type TreeView<Row> = With<
   Inertly<vscode.TreeView<Row>>,
@@ -187,6 +190,16 @@ export const { DiagnosticRelatedInformation, DocumentSymbol, Hover } = classes;
 /** The editor does not trust this Markdown, so links to commands do nothing. */
 export function markdownString({ value }: Markdown, hasIcons = false): vscode.MarkdownString {
   return new vscode.MarkdownString(value, hasIcons);
+}
+
+/** Links in this Markdown run the named commands of ours, and no others. */
+export function panelString(
+  text: Markdown,
+  names: ReadonlySet<CommandName>,
+): vscode.MarkdownString {
+  const panel = markdownString(text, true);
+  panel.isTrusted = { enabledCommands: [...names].map((name) => `mcpToolsets.${name}`) };
+  return panel;
 }
 
 /** The answer in a chat. The editor reads all of it as Markdown. */

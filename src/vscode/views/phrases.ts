@@ -8,6 +8,7 @@ import {
   type Inert,
   type Markdown,
 } from '../../core/base/inert.js';
+import { needsAttention, type Problem } from '../../core/base/problem.js';
 import { clipped } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
@@ -16,7 +17,7 @@ import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { isStarting, stateWord } from './serverStates.js';
+import { filesOf, isPending, isStarting, stateViews, stateWord } from './serverStates.js';
 
 type Part<Kind> = Kind | false | undefined;
 
@@ -153,13 +154,27 @@ export function rememberedPhrase(at: number, now: number): string {
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-function isBroken({ state, previous, approval }: ServerStatus): boolean {
+function isBroken(server: ServerStatus, problems: readonly Problem[]): boolean {
+  const { state, previous, approval } = server;
   if (['failed', 'invalid', 'signInNeeded'].includes(state.kind)) return true;
-  return previous !== undefined && approval.kind !== 'pending';
+  if (state.kind === 'starting' || approval.kind === 'pending') return false;
+  return previous !== undefined || worstOf(problemsBelow(server, problems)) === 'error';
 }
 
-function isPending({ approval }: ServerStatus): boolean {
-  return approval.kind === 'pending';
+/** Returns the problems with a row below the server. */
+export function problemsBelow(
+  server: ServerStatus,
+  problems: readonly Problem[],
+): readonly Problem[] {
+  return problems.filter(
+    (one) =>
+      one.server === server.id && filesOf(server).includes(one.place.file) && needsAttention(one),
+  );
+}
+
+export function worstOf(problems: readonly Problem[]): 'error' | 'warning' | undefined {
+  if (problems.some(({ severity }) => severity === 'error')) return 'error';
+  return problems.length > 0 ? 'warning' : undefined;
 }
 
 /** A short form of the problem `too-many-tools`. */
@@ -172,20 +187,15 @@ export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 export function summary(snapshot: StatusSnapshot) {
   const wanted = snapshot.servers.filter(({ state }) => state.kind !== 'disabled');
   const rows = wanted.map((server) => summaryRow(server, snapshot));
-  const broken = wanted.filter(isBroken).length;
+  const hasFault = (server: ServerStatus): boolean => isBroken(server, snapshot.problems);
+  const broken = wanted.filter(hasFault).length;
   const pending = wanted.filter(isPending).length;
-  const served = wanted.filter((server) => serves(server) && !isBroken(server)).length;
-  const fileLines = fileLinesOf(snapshot);
-  const failures = broken + fileLines.length;
+  const served = wanted.filter((server) => serves(server) && !hasFault(server)).length;
+  const failures = broken + fileLinesOf(snapshot).length;
   const text =
     failures > 0 && broken === 0 ? 'MCP: file has errors' : `MCP ${served}/${wanted.length}`;
   const isCrowded = hasTooManyTools(snapshot);
-  const lines = present([
-    ...fileLines,
-    toolsLine(snapshot),
-    isCrowded && tooManyLine,
-    ...rows.map(({ line }) => line),
-  ]);
+  const lines = [...windowLines(snapshot), ...rows.map(({ line }) => line)];
   const severity = (): Severity => {
     if (failures > 0) return 'error';
     if (pending > 0) return 'pending';
@@ -202,6 +212,15 @@ export function summary(snapshot: StatusSnapshot) {
   };
 }
 
+/** Returns what concerns more than one server. */
+export function windowLines(snapshot: StatusSnapshot): string[] {
+  return present([
+    ...fileLinesOf(snapshot),
+    toolsLine(snapshot),
+    hasTooManyTools(snapshot) && tooManyLine,
+  ]);
+}
+
 function fileLinesOf(snapshot: StatusSnapshot): string[] {
   const lines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
   return lines.length === 0 && isUnreadable(snapshot)
@@ -216,7 +235,7 @@ function toolsLine({ servers }: StatusSnapshot): string | undefined {
 }
 
 function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
-  const { id, state, tools, offered, previous } = server;
+  const { id, state, tools, offered, previous, waits } = server;
   const absences = problems.filter(({ inEditor }) => inEditor !== undefined);
   const lacks = shortfallsOf(server, absences);
   const facts = [
@@ -224,14 +243,18 @@ function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
     tools.length + offered > 0 && toolCount(tools.length, offered),
     ...lacks,
     previous && 'serves its previous definition',
+    waits && state.kind !== 'waiting' && stateViews.waiting.word,
     isPending(server) && state.kind !== 'pending' && 'waits for approval',
   ];
-  return { line: present(facts).join(', '), isShort: lacks.length > 0 };
+  return {
+    line: present(facts).join(', '),
+    isShort: lacks.length > 0,
+  };
 }
 
 /** Says which servers of a refused file run (C4). @param name the file as a person sees it */
 function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
-  return servers.some(({ source }) => source === file)
+  return servers.some((server) => filesOf(server).includes(file))
     ? `${name} has an error. Its previous version still applies.`
     : `${name} has an error. None of its servers run.`;
 }
@@ -258,7 +281,8 @@ export function overrideText(tool: ServedTool): Markdown {
   return markdownList(present(lines), '\n\n');
 }
 
-function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Markdown {
+function ruleLine({ name, fixed, default: byDefault, allow, isUnknown }: ArgumentRule): Markdown {
+  if (isUnknown && !allow) return formatted`${code(name)} is unknown to the server and is not sent`;
   if (fixed) return formatted`${code(name)} is always ${code(JSON.stringify(fixed.value))}`;
   const allowed = allow?.map(({ text }) => code(text));
   const parts = [
@@ -268,15 +292,27 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
   return formatted`${code(name)} ${markdownList(present(parts), ', ')}`;
 }
 
+/** Says what waits for a person. */
+export function waitingPhrases(snapshot: StatusSnapshot) {
+  const { pending, changed } = summary(snapshot);
+  return {
+    ...(pending > 0 && {
+      pending:
+        pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`,
+    }),
+    ...(changed > 0 && {
+      changed:
+        changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`,
+    }),
+  };
+}
+
 export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
-  const parts = present([
-    broken > 0 && `${counted(broken, 'problem')} with MCP servers`,
-    pending > 0 &&
-      (pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`),
-    changed > 0 &&
-      (changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`),
-  ]);
+  const parts = [
+    ...(broken > 0 ? [`${counted(broken, 'problem')} with MCP servers`] : []),
+    ...Object.values(waitingPhrases(snapshot)),
+  ];
   return parts.length === 0
     ? undefined
     : { value: broken + pending + changed, tooltip: inert`${parts.join(', ')}` };
@@ -293,17 +329,12 @@ export function sidebarMessage(
   if (phase !== 'serving' || snapshot.servers.length === 0) return inert``;
   if (snapshot.refused.length > 0) {
     const lines = snapshot.refused.map(({ file }) => refusedLine(fileLabel(file), file, snapshot));
-    return inert`${lines.join(' ')} See the Problems view.`;
+    return inert`${lines.join(' ')}`;
   }
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
-    return inert`Every server is disabled. To enable one, choose “Enable Server” in its menu.`;
+    return inert`Every server is disabled. To enable one, choose “Enable for Me” in its menu.`;
   }
   return inert`${hasTooManyTools(snapshot) ? tooManyLine : ''}`;
-}
-
-/** True if the sidebar has no rows because of an error of a file. A welcome depends on it. */
-export function hasBrokenFile({ phase, snapshot }: WindowState): boolean {
-  return phase === 'serving' && isUnreadable(snapshot);
 }
 
 /** @param inAll the characters to name, if `text` is not the whole */

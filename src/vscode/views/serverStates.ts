@@ -1,4 +1,5 @@
 /** Says what views show of the state of a server, and what a person can do then. Pure. */
+import type { Problem } from '../../core/base/problem.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 
 export interface ViewIcon {
@@ -39,6 +40,11 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
     icon: pendingIcon,
     actions: [],
   },
+  waiting: {
+    word: 'waits while you type…',
+    icon: { id: 'edit' },
+    actions: ['startable'],
+  },
   signInNeeded: {
     word: 'needs sign-in',
     icon: { id: 'key', color: warned },
@@ -77,12 +83,26 @@ export function stateWord(state: ServerState): string {
   return stateViews[state.kind].word ?? state.kind;
 }
 
+export function isPending({ approval }: ServerStatus): boolean {
+  return approval.kind === 'pending';
+}
+
 export function isStarting({ state }: ServerStatus): boolean {
   return state.kind === 'starting' || state.kind === 'reconnecting';
 }
 
 export function actions({ kind }: ServerState): readonly Action[] {
   return stateViews[kind].actions;
+}
+
+/** Returns the files with the entry of a server, or a part of it. */
+export function filesOf({ source, place, localPlace }: ServerStatus): readonly string[] {
+  return localPlace ? [source, place.file, localPlace.file] : [source];
+}
+
+/** True if the file of the team decides whether the server is enabled. */
+export function isForEveryone({ origin, local }: ServerStatus): boolean {
+  return origin === 'folder' && !local.includes('enabled');
 }
 
 export function signInActions({
@@ -108,10 +128,30 @@ export function approvalActions({
 }
 
 /**
+ * Returns words for what a person can do with a server now. Menus compare them.
+ */
+export function abilities(server: ServerStatus, problems: readonly Problem[]): readonly string[] {
+  const { kind } = server.state;
+  const isUnset = problems.some(
+    ({ code, server: of }) => code === 'secret-unset' && of === server.id,
+  );
+  return [
+    ...actions(server.state),
+    ...approvalActions(server),
+    ...signInActions(server),
+    ...(server.changedOffers.length > 0 ? ['changed'] : []),
+    ...(kind === 'failed' ? [kind] : []),
+    ...(server.hasSecrets || isUnset ? ['secret'] : []),
+    ...(isForEveryone(server) ? [] : ['mine']),
+    kind === 'disabled' ? kind : 'enabled',
+  ];
+}
+
+/**
  * Returns the parts of a server that its lenses show. They stand here because the lenses need the
  * YAML parser (P1).
  */
 export function lensFacts(server: ServerStatus): unknown {
-  const { id, source, state, tools, offered, previous, approval, signIn } = server;
-  return [id, source, state, tools.length, offered, previous, approval.kind, signIn];
+  const { id, source, local, state, tools, offered, previous, approval, signIn, waits } = server;
+  return [id, source, local, state, tools.length, offered, previous, approval.kind, signIn, waits];
 }

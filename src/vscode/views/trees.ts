@@ -44,6 +44,11 @@ export function setContext(name: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
 }
 
+/** True if changes go into the layer (C7). The switch of the sidebar decides. */
+export function areChangesForMe(): boolean {
+  return contexts.get('changesForMe') === true;
+}
+
 /** Runs something every 30 s, for ages. Rows show minutes. */
 export function asTimePasses(clock: Clock, run: () => void): Disposable {
   const next = (): Disposable =>

@@ -38,6 +38,7 @@ function editor(folder: string): unknown {
       workspace: space({
         isTrusted: true,
         workspaceFolders: [{ uri, name: 'bench', index: 0 }],
+        asRelativePath: (path: string) => path,
         getConfiguration: () => ({
           get: (_: string, otherwise: unknown) => otherwise,
           inspect: () => undefined,

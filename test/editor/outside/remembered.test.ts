@@ -52,7 +52,7 @@ describe('toolsets of an earlier window', () => {
     await prepare();
     await untilTools(['mcp_told_one', 'mcp_told_two']);
     await row().filter({ hasText: 'remembered' }).waitFor();
-    assert.match(await row().innerText(), /2 tools · starting… · remembered, <1 min old/);
+    assert.match(await row().innerText(), /starting… · 2 tools · remembered, <1 min old/);
     const called = window.invokeTool('mcp_told_two');
     called.catch(() => undefined);
     tell({ tools: ['one', 'two'] });

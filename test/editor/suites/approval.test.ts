@@ -143,6 +143,21 @@ describe('approval', () => {
     await page.screenshot('review');
   });
 
+  it('A click on the status bar opens the review while something waits', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.openConfig');
+    await page.click('.statusbar-item:has-text("MCP 0/2")');
+    await untilReview();
+    await untilQuestion(/Let these 2 MCP servers start\?/);
+    // Beside another editor, the editor would fold the folded lines again.
+    const { document } = vscode.window.activeTextEditor ?? {};
+    const lines = await page.texts('.editor-instance .monaco-editor .view-line');
+    assert.equal(lines.length, document?.lineCount, lines.join('\n'));
+    await page.screenshot('review-from-status-bar');
+    const tabs = vscode.window.tabGroups.all.flatMap(({ tabs: own }) => own);
+    await vscode.window.tabGroups.close(tabs.filter(({ label }) => label === 'mcp.yaml'));
+    await untilQuestion(/Let these 2 MCP servers start\?/);
+  });
+
   it('Servers start after their approval', async () => {
     await page.click(button(question, 'Approve All'));
     await untilTools(all);
@@ -265,6 +280,24 @@ describe('approval', () => {
     await page.screenshot('revoked');
     await page.click(button(question, 'Review…'));
     await untilQuestion(/Let “alpha” start\?/);
+    await page.click(button(question, 'Approve'));
+    await untilTools(all);
+  });
+
+  it('Manage Server… also revokes the approval of a server that is gone from its file', async () => {
+    await writeConfig(original.slice(0, original.indexOf('  beta:')));
+    await untilTools(all.filter((id) => !id.startsWith('mcp_beta')));
+    void vscode.commands.executeCommand('mcpToolsets.manageServer');
+    const picker = '.quick-input-widget .monaco-list-row';
+    await page.click(`${picker}[aria-label*="removed, and still approved"]`);
+    await page.waitFor(`${picker}[aria-label="Revoke Server Approval"]`);
+    await page.click(`${picker}[aria-label="Revoke Server Approval"]`);
+    await until(stored, (names) => names.join() === 'alpha', 'the approval that is left');
+    await writeConfig(original);
+    await untilQuestion(/“beta” of \.minds\/mcp\.yaml wants to start/);
+    // Later suites of the window need it.
+    await page.click(button(question, 'Review…'));
+    await untilQuestion(/Let “beta” start\?/);
     await page.click(button(question, 'Approve'));
     await untilTools(all);
   });

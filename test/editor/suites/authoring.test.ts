@@ -325,10 +325,44 @@ describe('authoring', () => {
       await hovers(short.replace('        echo:', '        ec¦ho:')),
       /Agents read: Says it again[^]*tokens before/,
     );
+    await untilProblems([kept]);
     await saved(short.replace('text: {', 'txt: {'));
-    const found = await untilProblems([kept, 'override-unknown txt', 'tools-changed alpha']);
+    const found = await untilProblems([kept, 'override-unknown txt']);
     const problem = found.find(({ code }) => code === 'override-unknown');
-    assert.match(problem?.message ?? '', /is not in its schema/);
+    assert.match(problem?.message ?? '', /is not in its schema, so it is not sent/);
+    assert.equal(await invoke('mcp_alpha_echo', { text: 'own', txt: 'no' }), 'own');
+    await apply(await actionsFor('override-unknown'), 'Change to "text"');
+    assert.equal(await readConfig(), short);
+    await untilProblems([kept]);
+  });
+
+  it('An override that another program writes is a change that the file made, and one that a person writes is none (O5)', async () => {
+    const of = (description: string): string =>
+      original.replace(
+        '      whitelist:',
+        `      override: { echo: { description: '${description}' } }\n      whitelist:`,
+      );
+    const untilSaid = (text: string): Promise<unknown> =>
+      until(
+        () => vscode.lm.tools.find(({ name }) => name === 'mcp_alpha_echo')?.description,
+        (said) => said === text,
+        `the description ${text}`,
+      );
+    assert.match(of('x'), /override/);
+    await saved(of('Typed here.'));
+    await untilSaid('Typed here.');
+    await untilProblems([kept]);
+    await vscode.workspace.fs.writeFile(uri(), Buffer.from(of('Pulled.')));
+    const shown = await untilProblems([kept, 'tools-changed echo']);
+    const pulled = shown.find(({ code }) => code === 'tools-changed');
+    assert.equal(pulled?.message.split('\n')[0], 'The file now overrides "echo" of "alpha".');
+    // An edit of the pulled override accepts nothing of it.
+    await saved(of('Pulled, then edited.'));
+    await untilSaid('Pulled, then edited.');
+    await untilProblems([kept, 'tools-changed echo']);
+    await saved(of('Typed here.'));
+    await untilSaid('Typed here.');
+    await untilProblems([kept]);
   });
 
   it('Fix all applies every safe fix', async () => {
@@ -414,6 +448,37 @@ describe('authoring', () => {
     assert.equal(await readConfig(), both);
     await saved(original);
     await untilTools(start);
+  });
+
+  it('“What Agents Read” shows the exact texts of all toolsets beside those of the servers', async () => {
+    const override =
+      "      override: { echo: { description: 'Says it again.' } }\n      whitelist:";
+    await saved(original.replace('      whitelist:', override));
+    await until(
+      () => vscode.lm.tools.find(({ name }) => name === 'mcp_alpha_echo')?.description,
+      (said) => said === 'Says it again.',
+      'the description',
+    );
+    await vscode.commands.executeCommand('mcpToolsets.whatAgentsRead');
+    const { input } =
+      (await until(
+        () => vscode.window.tabGroups.activeTabGroup.activeTab,
+        (tab) => tab?.label === 'What Agents Read',
+        'the document',
+      )) ?? {};
+    assert.ok(input instanceof vscode.TabInputTextDiff);
+    const [own, now] = await Promise.all(
+      [input.original, input.modified].map(async (one) =>
+        (await vscode.workspace.openTextDocument(one)).getText(),
+      ),
+    );
+    assert.match(
+      now ?? '',
+      /alpha_echo {2}· {2}~\d+ tokens\n\n {2}description\n {4}Says it again\./,
+    );
+    assert.match(own ?? '', /\necho {2}· {2}~\d+ tokens\n\n {2}description\n {4}(?!Says it again)/);
+    assert.match(now ?? '', /\nbeta\n[^]*\nmcp_admin\n[^]*mcp_status/);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 
   describe('authoring on the screen', () => {

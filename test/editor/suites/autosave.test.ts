@@ -8,6 +8,8 @@ import {
   entry,
   folder,
   readConfig,
+  until,
+  untilProblems,
   untilTools,
   writeConfig,
 } from '../../support/editor/product.ts';
@@ -53,6 +55,47 @@ describe('auto save', () => {
     await untilTools(['mcp_late_crash', 'mcp_other_env', 'mcp_typed_echo', 'mcp_typed_pid']);
   });
 
+  async function lenses(): Promise<(vscode.Command | undefined)[]> {
+    const all = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      'vscode.executeCodeLensProvider',
+      editor.document.uri,
+      10,
+    );
+    return all.map(({ command }) => command);
+  }
+  const untilWaiting = (): Promise<(vscode.Command | undefined)[]> =>
+    until(lenses, ([state]) => state?.title === 'Waits while you type…', 'a lens that waits');
+
+  it('A mistake is a problem at once while the caret is in its entry, and so is its repair', async () => {
+    const mistake = ', envFile: 7';
+    await type('command: node', mistake);
+    await untilProblems(['wrong-type 7']);
+    const { document } = editor;
+    const at = document.getText().indexOf(mistake);
+    const place = new vscode.Range(
+      document.positionAt(at),
+      document.positionAt(at + mistake.length),
+    );
+    await editor.edit((edit) => edit.replace(place, ', env: { A: b }'));
+    await untilProblems([]);
+    await untilWaiting();
+  });
+
+  it('The lens of a launch that waits says so, and applies it', async () => {
+    await type('echo,pid', ',count');
+    const [, apply] = await untilWaiting();
+    assert.equal(apply?.title, 'Apply Now');
+    await vscode.commands.executeCommand(apply.command, ...(apply.arguments ?? []));
+    await untilTools([
+      'mcp_late_crash',
+      'mcp_other_env',
+      'mcp_typed_count',
+      'mcp_typed_echo',
+      'mcp_typed_pid',
+    ]);
+    await until(lenses, ([state]) => state?.title.includes('Running') === true, 'it runs');
+  });
+
   it('Auto save holds nothing that a person saves by hand', async () => {
     await type('echo,pid', ',add');
     await vscode.commands.executeCommand('workbench.action.files.save');
@@ -60,6 +103,7 @@ describe('auto save', () => {
       'mcp_late_crash',
       'mcp_other_env',
       'mcp_typed_add',
+      'mcp_typed_count',
       'mcp_typed_echo',
       'mcp_typed_pid',
     ]);

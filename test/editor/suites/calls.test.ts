@@ -10,6 +10,7 @@ import {
   invoke,
   readConfig,
   until,
+  untilProblems,
   untilTools,
   writeConfig,
 } from '../../support/editor/product.ts';
@@ -17,6 +18,7 @@ import { inWebview } from '../../support/editor/webviews.ts';
 
 const pane = '.pane:has(.pane-header[aria-label^="Calls"])';
 const rows = `${pane} .monaco-list-row`;
+const picker = '.quick-input-widget .monaco-list-row';
 const plainTools = ['echo', 'count', 'fail', 'exit', 'schema'].map((name) => `mcp_plain_${name}`);
 
 async function view(): Promise<string[]> {
@@ -86,12 +88,19 @@ describe('calls', () => {
 
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  it('The view Calls shows each call with its outcome, between starts and deaths, as it ends', async () => {
+  it('The view Calls shows each call with its outcome as it ends, and counts the server events', async () => {
     await invoke('mcp_plain_echo', { text: 'from the agent' });
     await untilRow(/^echo ?.*now/);
     await invoke('mcp_plain_fail', { message: 'no' });
     await invoke('mcp_plain_exit', { code: 3 });
     await untilRow(/^fail/);
+    await page.waitFor(`${pane} .pane-header >> text=/^3 calls · [1-9]\\d* server events?$/`);
+    assert.ok((await view()).every((line) => /^(echo|fail|exit)/.test(line)));
+    await page.screenshot('calls-alone');
+  });
+
+  it('Server events stand between the calls on demand', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.showServerEvents');
     await untilRow(/^plain lost an instance ?.*exited with code 3/);
     await page.waitFor(`${rows}[aria-label^="exit, lost, "]`);
     await page.waitFor(`${rows}[aria-label^="echo, ok, "]`);
@@ -147,6 +156,52 @@ describe('calls', () => {
     );
   });
 
+  it('The menu of a call fixes an argument to what was sent, asks next time, and keeps the tool out', async () => {
+    const original = await readConfig();
+    const settings = () => vscode.workspace.getConfiguration('mcpToolsets');
+    const echo = `${rows}[aria-label^="echo, ok"]`;
+    await focusRows();
+    await pick(echo, 'Fix an Argument to What Was Sent');
+    await page.screenshot('calls-fix-argument');
+    await page.click('.quick-input-widget .monaco-list-row[aria-label^="text"]');
+    const fixed = await until(readConfig, (text) => text !== original, 'the override');
+    assert.match(fixed, /echo:\s+arguments:\s+text:\s+fixed: "from the agent"/);
+    const properties = (): string[] => {
+      const tool = vscode.lm.tools.find(({ name }) => name === 'mcp_plain_echo');
+      return Object.keys((tool?.inputSchema as { properties?: object })?.properties ?? {});
+    };
+    await until(properties, (names) => names.length === 0, 'the schema without the argument');
+    assert.equal(await invoke('mcp_plain_echo', {}), 'from the agent');
+    // The person has chosen it, so there is nothing to accept (O5).
+    await untilProblems([]);
+
+    await focusRows();
+    await pick(echo, 'Ask Next Time');
+    const permissions = () => settings().get<Record<string, string>>('toolPermissions') ?? {};
+    await until(permissions, (rules) => rules['echo'] === 'ask', 'the permission');
+    await settings().update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
+
+    await focusRows();
+    await pick(echo, 'Keep This Tool Out');
+    await until(
+      readConfig,
+      (text) => /blacklist:\s+- 'echo'|blacklist: \['?echo/.test(text),
+      'the list',
+    );
+    await until(
+      () => vscode.lm.tools.map(({ name }) => name),
+      (names) => !names.includes('mcp_plain_echo'),
+      'the tool is gone',
+    );
+    await writeConfig(original);
+    await until(
+      () => vscode.lm.tools.map(({ name }) => name),
+      (names) => names.includes('mcp_plain_echo'),
+      'the tool is back',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
   it('The instance of a call is shown under Servers', async () => {
     await invoke('mcp_plain_count');
     await pick(`${rows}[aria-label^="count, ok"]`, 'Show Instance');
@@ -164,7 +219,7 @@ describe('calls', () => {
   it('Calls of other programs appear, and 10,000 of them are rows in pages', async () => {
     const file = await record();
     await appendFile(file, foreignCalls(0, 10_000, 90_000));
-    await untilRow(/^files_read_9999/);
+    await untilRow(/^files_read_9999 ?no content · Claude Code/);
     await page.screenshot('ten-thousand');
     await focusRows();
     await page.press('End');
@@ -190,21 +245,43 @@ describe('calls', () => {
   });
 
   it('Calls are filtered by words and grouped by conversation', async () => {
-    await vscode.commands.executeCommand('mcpToolsets.callsByConversation');
+    const group = async (by: string): Promise<void> => {
+      void vscode.commands.executeCommand('mcpToolsets.groupCalls');
+      await page.click(`${picker} >> text=${by}`);
+    };
+    await vscode.commands.executeCommand('mcpToolsets.hideServerEvents');
+    await group('conversation');
     await untilRow(/^conversation \d0000000 ?14\d\d calls/);
     await page.screenshot('by-conversation');
-    await vscode.commands.executeCommand('mcpToolsets.callsByTime');
+    await group('time');
     void vscode.commands.executeCommand('mcpToolsets.filterCalls');
     await page.waitFor('.quick-input-widget >> text=Filter Calls');
     await page.type('failed agent:codex slow:2s');
+    const filtered = (): Promise<string[]> =>
+      until(
+        view,
+        (lines) => lines.length > 0 && lines.every((line) => /codex|calls, /.test(line)),
+        'filtered rows',
+      );
+    await filtered();
+    await page.screenshot('while-typing');
     await page.press('Enter');
-    await until(
-      view,
-      (lines) => lines.length > 0 && lines.every((line) => /codex|calls, /.test(line)),
-      'filtered rows',
-    );
+    await page.waitFor('.quick-input-widget', 'hidden');
+    await filtered();
     await page.waitFor(`${pane} >> text=Filter: failed agent:codex slow:2s`);
     await page.screenshot('filtered');
+  });
+
+  it('A filter is refined from its text, with words to choose, and Escape brings it back', async () => {
+    void vscode.commands.executeCommand('mcpToolsets.filterCalls');
+    await page.waitFor(`${picker} >> text=agent:claude-code`);
+    await page.press('End');
+    await page.type(' outc');
+    await page.click(`${picker} >> text=outcome:error`);
+    await page.waitFor(`${pane} >> text=Filter: failed agent:codex slow:2s outcome:error`);
+    await page.screenshot('refined');
+    await page.press('Escape');
+    await page.waitFor(`${pane} >> text=/^Filter: failed agent:codex slow:2s ·/`);
     await vscode.commands.executeCommand('mcpToolsets.clearCallFilter');
   });
 

@@ -297,11 +297,11 @@ describe('@minds', () => {
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
     assert.match(
       problem?.message ?? '',
-      /Gemini accepts only tool names that begin with a letter[^]*sent anyway/,
+      /Gemini refuses every request with the tool "1_\w+": its name does not begin[^]*sent anyway/,
     );
     await vscode.commands.executeCommand('workbench.actions.view.problems');
     await page.waitFor(
-      '.markers-panel .monaco-list-row:has-text("Gemini accepts only tool names")',
+      '.markers-panel .monaco-list-row:has-text("Gemini refuses every request with the tool")',
     );
     await page.screenshot('may-refuse');
     await vscode.commands.executeCommand('workbench.action.closePanel');

@@ -106,7 +106,7 @@ describe('sidebar', () => {
     await page.click(`${tick('add')}`);
     await untilTools([...alpha, 'mcp_beta_add', 'mcp_beta_echo']);
     await page.waitFor(`${tick('add')}.codicon-check`);
-    assert.equal(await readConfig(), before.replace("['echo']", "['echo', add]"));
+    assert.equal(await readConfig(), before.replace("['echo']", "['echo', 'add']"));
     await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
     await vscode.commands.executeCommand('undo');
     await vscode.commands.executeCommand('workbench.action.files.save');
@@ -175,10 +175,10 @@ describe('sidebar', () => {
     assert.equal(await selected('add'), 'whitelist');
   });
 
-  it('The sidebar writes tool permissions of agents into the settings of the person (S4)', async () => {
+  it('The sidebar writes tool permissions of agents into the settings of the workspace (S4)', async () => {
     const node = { kind: 'tool', server: 'alpha', original: 'pid', published: 'alpha_pid' };
     const own = (): unknown =>
-      vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.globalValue ??
+      vscode.workspace.getConfiguration('mcpToolsets').inspect('toolPermissions')?.workspaceValue ??
       {};
     await vscode.commands.executeCommand('mcpToolsets.denyTool', { node });
     await untilTools(['mcp_alpha_count', 'mcp_alpha_echo', 'mcp_alpha_quiet', 'mcp_beta_echo']);
@@ -190,7 +190,7 @@ describe('sidebar', () => {
     assert.deepEqual(own(), { alpha_pid: 'allow', pid: 'allow' });
     await vscode.workspace
       .getConfiguration('mcpToolsets')
-      .update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
+      .update('toolPermissions', undefined, vscode.ConfigurationTarget.Workspace);
   });
 
   it('The sidebar shows the built-in toolset unless the setting switches it off (L5)', async () => {
@@ -272,6 +272,52 @@ describe('sidebar', () => {
     );
   });
 
+  it('The status bar has a panel of servers, and a click opens Manage Server', async () => {
+    const item = '.statusbar-item:has-text("MCP 2/3")';
+    await page.hover(item);
+    const hover = '.monaco-hover:visible';
+    await page.waitFor(`${hover} >> text=Manage Server…`);
+    const [text = ''] = await page.texts(hover);
+    assert.match(text, /alpha\s+running\s+4 tools\s+Restart · Show Log/);
+    assert.match(text, /gone\s+failed\s+0 tools\s+Start · Show Log/);
+    assert.match(text, /Last call: alpha_pid of alpha by /);
+    await page.screenshot('status-panel');
+    const pid = await invoke('mcp_alpha_pid');
+    await page.click(`${hover} tr:has-text("alpha") a:has-text("Restart")`);
+    await until(
+      () => invoke('mcp_alpha_pid'),
+      (now) => now !== pid,
+      'another process',
+    );
+    const picker = '.quick-input-widget .monaco-list-row';
+    await page.click(item);
+    await page.waitFor(`${picker} >> text=Restart Server · Stop Server`);
+    await page.screenshot('manage');
+    await page.click(`${picker} >> text=off`);
+    await page.waitFor(`${picker} >> text=Enable for Everyone`);
+    assert.deepEqual(
+      (await page.texts(picker)).map((line) => line.trim()),
+      ['Show Server Log', 'Go to Server Definition', 'Enable for Me', 'Enable for Everyone'],
+    );
+    await page.click(`${picker}[aria-label^="Go to Server Definition"]`);
+    await until(
+      () => vscode.window.activeTextEditor,
+      (editor) =>
+        /^ {2}off:/.test(editor?.document.lineAt(editor.selection.active.line).text ?? ''),
+      'the entry',
+    );
+  });
+
+  it('An entry that starts and then fails is open', async () => {
+    const original = await readConfig();
+    await writeConfig(`${original}  fails: ${entry('exits.mjs')}\n`);
+    await untilRow(/^fails ?exited with code 3/);
+    await page.waitFor(`${rows}[aria-label^="fails"][aria-expanded="true"]`);
+    await page.screenshot('failed-open');
+    await writeConfig(original);
+    await until(view, (lines) => !lines.some((line) => line.startsWith('fails')), 'no row');
+  });
+
   it('A server’s log opens, with its stderr', async () => {
     await vscode.commands.executeCommand('mcpToolsets.showServerLog', 'alpha');
     await page.waitFor('.part.panel');
@@ -292,36 +338,64 @@ describe('sidebar', () => {
     assert.doesNotMatch(text, /canary/);
   });
 
-  it('“Why Is a Tool Missing” says where agents get a tool, and why not elsewhere', async () => {
+  it('“Why Is a Tool Missing?” says where agents get a tool, and has one row for each reason', async () => {
     const item = '.quick-input-widget .monaco-list-row';
-    const answers = async (tool: string): Promise<string> => {
-      void vscode.commands.executeCommand('mcpToolsets.explainTool');
+    const ask = (row?: object) =>
+      void vscode.commands.executeCommand('mcpToolsets.explainTool', row);
+    const answers = async (tool: string): Promise<string[]> => {
+      ask();
+      await page.waitFor(`${item}[aria-label^="add, beta, kept out"]`);
+      const first = (await page.texts(item))[0] ?? '';
+      assert.match(first, /, (?:kept|left) out/, 'missing tools come first');
       await page.click(`${item}[aria-label^="${tool}"]`);
-      await page.waitFor(`${item}[aria-label^="other agents"]`);
-      const texts = (await page.texts(item)).join('\n');
+      await page.waitFor(`${item}[aria-label*="other agents"]`);
+      const texts = await page.texts(item);
       await page.screenshot(`explain-${tool}`);
       await page.press('Escape');
       return texts;
     };
-    assert.match(await answers('add'), /editor: not offered[^]*whitelist/);
+    const [publish, why, ...more] = await answers('add');
+    assert.match(publish ?? '', /^Publish It/);
+    assert.match(why ?? '', /^editor, agent sessions, other agents: not published[^]*whitelist/);
+    assert.deepEqual(more, []);
     assert.match(
-      await answers('alpha_count'),
-      /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/,
+      (await answers('alpha_count')).join('\n'),
+      /^editor: published[^]*mcp_alpha_count[^]*\nother agents: published/,
     );
     assert.match(
-      await answers('mcp_status'),
-      /editor: offered[^]*mcp_admin_status[^]*other agents: offered/,
+      (await answers('mcp_status')).join('\n'),
+      /^editor: published[^]*mcp_admin_status[^]*other agents: published/,
     );
 
-    void vscode.commands.executeCommand('mcpToolsets.explainTool');
+    ask();
     await page.click(`${item}[aria-label^="add"]`);
-    await page.click(`${item}[aria-label^="other agents"]`);
+    await page.click(`${item}[aria-label*="other agents"]`);
     await until(
       () => vscode.window.activeTextEditor,
       (editor) => editor?.document.getText(editor.selection) === 'whitelist',
       'the key that keeps the tool out',
     );
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('“Why Is a Tool Missing?” of a row asks for no tool and publishes it', async () => {
+    const item = '.quick-input-widget .monaco-list-row';
+    const original = await readConfig();
+    const row = { node: { server: 'beta', original: 'add' } };
+    void vscode.commands.executeCommand('mcpToolsets.explainTool', row);
+    await page.click(`${item}[aria-label^="Publish It"]`);
+    await until(
+      () => vscode.lm.tools.map(({ name }) => name),
+      (names) => names.includes('mcp_beta_add'),
+      'the tool',
+    );
+    assert.match(await readConfig(), /whitelist: .*add/);
+    await writeConfig(original);
+    await until(
+      () => vscode.lm.tools.map(({ name }) => name),
+      (names) => !names.includes('mcp_beta_add'),
+      'the tool is gone',
+    );
   });
 
   it('The problems of the file open', async () => {
@@ -379,14 +453,16 @@ describe('sidebar', () => {
 
     it('The sidebar names the next step for a file that was never valid', async () => {
       await writeConfig('version: 1\nservers: [\n');
-      await untilText(/has an error/);
+      await untilText(/Line [23]: /);
       await page.screenshot('broken');
-      await page.click('.part.sidebar .monaco-button >> text=Open Config File');
-      await until(
-        () => vscode.window.activeTextEditor?.document.uri.fsPath,
-        (path) => path === configFile(),
+      await page.click(`${rows}[aria-label^="error: Line "]`);
+      const editor = await until(
+        () => vscode.window.activeTextEditor,
+        (shown) => shown?.document.uri.fsPath === configFile(),
         'the file',
       );
+      const [row = ''] = await view();
+      assert.ok(row.startsWith(`Line ${(editor?.selection.active.line ?? 0) + 1}: `), row);
     });
   });
 });

@@ -37,7 +37,7 @@ describe('approval on the command line (S1)', () => {
       });
       const { code, stdout, stderr } = await cli.run('approve', 'a');
       assert.equal(code, 1);
-      assert.match(stderr, /Nothing is approved: .*terminal.*--yes/);
+      assert.match(stderr, /Nothing was approved\. .*terminal.*--yes/);
       assert.ok(stdout.replace(/\n\s*… /g, '').includes(`1;${long};2`));
       assert.ok(stdout.includes(process.execPath) && stdout.includes('owned'));
       assert.doesNotMatch(stdout, /[\u001b\u202e]/);
@@ -268,6 +268,17 @@ describe('approval on the command line (S1)', () => {
     assert.match((await cli.run('approve', 'a', '--yes')).stdout, /tool add[^]*Accepted\./);
     assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_echo', 'a_add']);
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
+  }).timeout(180_000);
+
+  it('A server that lists nothing at first has its baseline in its first tools, over commands, and an empty list later changes nothing (S3)', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    const names: string[][] = [];
+    for (const offered of [[], ['echo'], ['echo', 'add'], [], ['echo', 'add']]) {
+      stage.offer(...offered);
+      names.push(await stage.namesFor('a', '--hold-changed'));
+    }
+    assert.deepEqual(names, [[], ['a_echo'], ['a_echo'], [], ['a_echo']]);
   }).timeout(180_000);
 
   it('`explain` compares with the baselines of `serve` and `connect`, and gives the reason for a new tool (N5b, S3b)', async () => {

@@ -11,10 +11,9 @@ import { fixturePath, repository } from '../../support/core/bundles.js';
 
 const electron = '{"name":"ELECTRON_RUN_AS_NODE"}';
 
-/** The config and the arguments in the section *Cassettes* of the page. */
+/** The config and the arguments of the page. */
 function ofThePage(): { readonly config: string; readonly replayed: string } {
-  const page = readFileSync(path.join(repository, 'docs/command-line.md'), 'utf8');
-  const [, section = ''] = page.split('\n## Cassettes\n');
+  const section = readFileSync(path.join(repository, 'docs/cassettes.md'), 'utf8');
   const [, config = ''] = /```yaml\n([^]*?)```/.exec(section) ?? [];
   const [, replayed = ''] = /with `(args: \[replay[^`]*)`/.exec(section) ?? [];
   assert.ok(config.includes('command: mcp-toolsets') && replayed !== '', section.slice(0, 500));
@@ -153,7 +152,7 @@ describe('cassettes', () => {
       const words = args.replace('--, npx, -y, tickets-server', () =>
         server.map((word) => JSON.stringify(word)).join(', '),
       );
-      cli.save(`version: 1\n${config.replace(/args: .*/, () => words)}`);
+      cli.save(`${config.replace(/args: .*/, () => words)}`);
     };
     const called = async (name: string, args = '{}'): Promise<string> => {
       const { code, stdout, stderr } = await cli.run('call', name, args);

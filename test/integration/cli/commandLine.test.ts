@@ -1,12 +1,42 @@
 /** The command line as a process (H1): its output, its exit code and no leftovers. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { configText, fixture, rawWith, several } from '../../support/core/configText.js';
 import { itNotHere, posixIt } from '../../support/notHere.js';
+
+const root = path.resolve(__dirname, '../../..');
+const pages = [
+  'README.md',
+  'SECURITY.md',
+  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+];
+const page = readFileSync(path.join(root, 'docs/command-line.md'), 'utf8');
+const [, tableOfCommands = ''] = page.split('\n## Commands\n');
+
+/** The commands in the first table of the page. */
+const commands = [
+  ...new Set(
+    [...(tableOfCommands.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)[^|]*\|.*\|$/gm)].map(
+      ([, name = '']) => name,
+    ),
+  ),
+];
+
+/** The options that the page gives to a command by its name. */
+function documentedOptions(command: string): string[] {
+  const rows = [...page.matchAll(/^\| (`-.*?) \| (.*?) \| .*\|$/gm)];
+  return rows
+    .filter(([, , owners = '']) => owners.includes(`\`${command}\``) && !owners.includes('except'))
+    .flatMap(([, cell = '']) => [...cell.matchAll(/--([\w-]+)/g)].map(([, name]) => name ?? ''));
+}
+
+const helpOfAll = /^`mcp-toolsets --help` lists the commands\.$/;
+const helpOfCommand = (name: string): RegExp =>
+  new RegExp(`^\`mcp-toolsets ${name} --help\` explains it\\.$`);
 
 describe('command line', () => {
   let cli: CommandLine;
@@ -25,11 +55,50 @@ describe('command line', () => {
     it('The command line prints its help and its version', async () => {
       const help = await cli.run('--help');
       assert.deepEqual([help.code, help.stderr], [0, '']);
-      for (const command of ['check', 'status', 'tools', 'call', 'serve', 'entries', 'import'])
-        assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
+      for (const command of commands) assert.match(help.stdout, new RegExp(`^  ${command} `, 'm'));
       const { code, stdout } = await cli.run('--version');
       assert.equal(code, 0);
       assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+    });
+
+    for (const command of commands) {
+      it(`The help of a command has what its row in the docs has, and its options: ${command}`, async () => {
+        const { code, stdout, stderr } = await cli.run(command, '--help');
+        assert.deepEqual([code, stderr], [0, '']);
+        const [usage = ''] = stdout.split('\n');
+        assert.ok(usage.startsWith(`Usage: mcp-toolsets ${command} `), usage);
+        const listed = [...stdout.matchAll(/^ {2}(?:-C, )?--([\w-]+)/gm)].map(([, name]) => name);
+        assert.deepEqual(listed, [...new Set(listed)]);
+        assert.deepEqual(listed.slice(-3), ['folder', 'json', 'debug']);
+        const own = documentedOptions(command).filter((option) => !listed.includes(option));
+        assert.deepEqual(own, [], stdout);
+      });
+    }
+
+    it('The pages name only commands and options that exist', async () => {
+      const help = new Map<string, string>();
+      let checked = 0;
+      for (const command of commands) help.set(command, (await cli.run(command, '--help')).stdout);
+      for (const name of pages) {
+        const text = readFileSync(path.join(root, name), 'utf8');
+        const used = text.matchAll(/\bmcp-toolsets ([a-z]+)((?: +(?![#|&;])[^\s`]+)*)/g);
+        for (const [whole, command = '', words = ''] of used) {
+          if (/^(?:is|and|or|connects|keeps|in|behind|yet)$/.test(command)) continue;
+          const taken = help.get(command);
+          assert.ok(taken !== undefined, `${name}: ${whole}`);
+          checked++;
+          const own = words.split(' -- ')[0] ?? '';
+          for (const [, option = ''] of own.matchAll(/(?<=\s)--([a-z-]+)/g))
+            assert.ok(taken.includes(`--${option} `), `${name}: ${whole}`);
+        }
+      }
+      assert.ok(checked > 60, `${checked}`);
+    });
+
+    it('The help of a command comes also behind its arguments, and not for an unknown command', async () => {
+      assert.equal((await cli.run('call', 'x', '-h')).code, 0);
+      const unknown = await cli.run('chekc', '--help');
+      assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
     });
 
     for (const [args, says] of [
@@ -43,12 +112,11 @@ describe('command line', () => {
       it(`Wrong usage exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
         const { code, stdout, stderr } = await cli.run(...args);
         assert.deepEqual([code, stdout], [2, '']);
-        assert.match(stderr, /^Usage: /);
-        assert.match(
-          stderr.trimEnd().split('\n').at(-1) ?? '',
-          says,
-          'it stands last, where it stays in sight',
-        );
+        const [cause = '', help = '', ...more] = stderr.trimEnd().split('\n');
+        assert.match(cause, says);
+        const isKnown = args[0] === 'check' || args[0] === 'call';
+        assert.match(help, isKnown ? helpOfCommand(args[0]) : helpOfAll);
+        assert.deepEqual(more, []);
       });
     }
   });
@@ -67,8 +135,10 @@ describe('command line', () => {
       it(`An unsuitable option is refused: ${args.join(' ')}`, async () => {
         const { code, stdout, stderr } = await cli.runWith({}, ...args);
         assert.deepEqual([code, stdout], [2, '']);
-        assert.match(stderr, /^`[^`]+` does not take the argument "[^"]*"\.$/m);
-        assert.match(stderr, /^Usage: /);
+        const [cause = '', help = '', ...more] = stderr.trimEnd().split('\n');
+        assert.match(cause, /^`[^`]+` does not take the argument "[^"]*"\.$/);
+        assert.match(help, helpOfCommand(args[0] ?? ''));
+        assert.deepEqual(more, []);
       });
     }
 
@@ -87,7 +157,7 @@ describe('command line', () => {
         const { code, stdout, stderr } = await cli.runWith({}, ...args);
         assert.deepEqual([code, stdout], [2, '']);
         assert.equal(
-          stderr.trimEnd().split('\n').at(-1),
+          stderr.split('\n')[0],
           `\`${args[0]}\` does not take the option ${option}.${reason}`,
         );
       });
@@ -120,6 +190,75 @@ describe('command line', () => {
     it('`check` of a good file reports no problems', async () => {
       const { code, stdout, stderr } = await cli.runWith({ a: rawWith(['echo']) }, 'check');
       assert.deepEqual([code, stdout, stderr], [0, 'No problems.\n', '']);
+    });
+
+    it('`check` of a named folder without a config file fails, also with --start and with an own file', async () => {
+      const other = path.join(cli.folder, 'other');
+      mkdirSync(other);
+      mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
+      writeFileSync(path.join(cli.home, '.minds/mcp.yaml'), 'version: 1\nservers: {}\n');
+      try {
+        for (const args of [['check'], ['check', '--start'], ['check', '--json']]) {
+          const { code, stdout, stderr } = await cli.runWith({}, ...args, '-C', other);
+          assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+          assert.match(stderr, /other[\\/]\.minds[\\/]mcp\.yaml does not exist/);
+        }
+        assert.equal((await cli.runWith({}, 'check', '-C', '.')).code, 0);
+      } finally {
+        rmSync(path.join(cli.home, '.minds/mcp.yaml'));
+        rmSync(other, { recursive: true });
+      }
+    });
+
+    it('`check` reports the problems of the team file at their places', async () => {
+      const team = path.join(cli.folder, '.minds/team.yaml');
+      const text = [
+        'default_responder: bob',
+        'members:',
+        '  alice: { toolsets: [a, b, "!c"] }',
+        '  "no id!": {}',
+      ];
+      mkdirSync(path.dirname(team), { recursive: true });
+      writeFileSync(team, text.join('\n'));
+      try {
+        const { code, stdout } = await cli.runWith({ a: rawWith(['echo']) }, 'check');
+        assert.equal(code, 1);
+        const found = [...stdout.matchAll(/team\.yaml:(\d+):\d+: (\w+) ([\w-]+):/g)];
+        assert.deepEqual(
+          found.map(([, line, severity, problem]) => `${line} ${severity} ${problem}`),
+          [
+            '1 error member-unknown',
+            '3 warning toolset-unknown',
+            '3 warning grant-without-effect',
+            '3 warning toolset-unknown',
+            '4 error member-id-invalid',
+          ],
+        );
+        writeFileSync(team, 'members: [');
+        const broken = await cli.runWith({ a: rawWith(['echo']) }, 'check');
+        assert.deepEqual([broken.code, /team\.yaml:.* yaml-syntax/.test(broken.stdout)], [1, true]);
+        rmSync(team);
+        mkdirSync(team);
+        const folder = await cli.runWith({ a: rawWith(['echo']) }, 'check');
+        assert.match(folder.stdout, /team\.yaml:1:1: error file-unreadable/);
+      } finally {
+        rmSync(team, { recursive: true });
+      }
+    });
+
+    it('`check --start` says which toolsets of the team have no tools now', async () => {
+      const team = path.join(cli.folder, '.minds/team.yaml');
+      mkdirSync(path.dirname(team), { recursive: true });
+      writeFileSync(team, 'members: { alice: { toolsets: [a, off] } }\n');
+      try {
+        const servers = { a: rawWith(['echo']), off: { ...rawWith(['echo']), enabled: false } };
+        const { code, stdout } = await cli.runWith(servers, 'check', '--start');
+        assert.equal(code, 0, stdout);
+        assert.match(stdout, /information toolset-deferred: Toolset `off` .* is disabled/);
+        assert.doesNotMatch(stdout, /Toolset `a`/);
+      } finally {
+        rmSync(team);
+      }
     });
 
     it('`check` without a file succeeds and says so', async () => {
@@ -255,7 +394,7 @@ describe('command line', () => {
       assert.equal(code, 1);
       assert.match(
         stdout,
-        /^a +(stdio)? +0 of 0 +\.minds\/mcp\.yaml +invalid: `call` must be a number .* `call: 30s`\.$/m,
+        /^a +(stdio)? +0 of 0 +\.minds\/mcp\.yaml +invalid: `call` must be a number .* `call: 60m`\.$/m,
       );
     });
 

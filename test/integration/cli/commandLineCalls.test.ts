@@ -69,9 +69,9 @@ describe('command line: tools, resources, prompts', () => {
       assert.equal(offered.code, 0, offered.stderr);
       assert.match(
         offered.stdout,
-        /^echo of good\n {2}editor {8}offered as mcp_good_\w+, if the tool picker of the chat has it on\n/,
+        /^echo of good\n {2}editor {10}offered as mcp_good_\w+, if the tool picker of the chat has it on\n/,
       );
-      assert.match(offered.stdout, /\n {2}other agents {2}offered as good_echo\n/);
+      assert.match(offered.stdout, /\n {2}other agents {4}offered as good_echo\n/);
       const keptOut = await cli.runWith(several, 'explain', 'add');
       assert.equal(keptOut.code, 1);
       const [, line = ''] =
@@ -106,9 +106,37 @@ describe('command line: tools, resources, prompts', () => {
       assert.equal(unknown.code, 1);
       assert.match(
         unknown.stderr,
-        /No server lists a tool that is called "nothing_like_it"\.\n[^]*"dead" has no tools now/,
+        /No server lists a tool that is called "nothing_like_it"\.\n[^]*"dead" has no tools now: its server is not able to run\. "dead" exited with code \d/,
+        'the cause',
       );
+      const wrong = { ...several, wrong: { transport: 'stdio' } };
+      const toolset = await cli.runWith(wrong as Servers, 'explain', 'wrong');
+      assert.equal(toolset.code, 1);
+      assert.match(toolset.stderr, /`mcp-toolsets tools wrong` lists those of this toolset\.$/m);
+      assert.match(toolset.stderr, /"wrong" has no tools now: .*Server `wrong` has no `command`\./);
       assert.equal((await cli.run('explain')).code, 2);
+    });
+  });
+
+  describe('a call of an unknown tool', () => {
+    const unknown = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await cli.runWith(several, 'call', ...args);
+      assert.deepEqual([code, stdout], [1, '']);
+      return stderr;
+    };
+
+    it('A call of a misspelt tool, or under the name of its server, names the published tool', async () => {
+      for (const name of ['good_ehco', 'echo'])
+        assert.match(await unknown(name), /publishes a tool "\w+"\. Did you mean "good_echo"\?/);
+    });
+
+    it('A call of a tool that is left out says why, and what to do', async () => {
+      assert.match(await unknown('add'), /Agents do not get it: blacklist: add\. To publish it, /);
+      const denied = await unknown('good_echo', '{}', '--deny', 'good_echo');
+      assert.match(
+        denied,
+        /Agents do not get it: denied by your permissions: good_echo\. .*--deny/,
+      );
     });
   });
 
@@ -202,7 +230,7 @@ describe('command line: tools, resources, prompts', () => {
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(
         stderr,
-        /No terminal is there to ask about the call of "a_pid"[^]*did not allow this call/,
+        /No terminal is there to ask about the call of "a_pid"[^]*nobody could be asked/,
       );
     });
 

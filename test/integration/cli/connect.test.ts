@@ -462,7 +462,7 @@ describe('mcp-toolsets connect', () => {
     assert.ok(!(await offered('--deny', 'pid')).includes('alpha_pid'));
     assert.match(
       await call(await connect(['alpha', '--ask', 'alpha_pid']), 'alpha_pid'),
-      /did not allow this call/,
+      /nobody could be asked/,
     );
     assert.match(
       await call(await connect(['alpha', '--allow', 'alpha_pid']), 'alpha_pid'),
@@ -654,7 +654,10 @@ describe('mcp-toolsets connect', () => {
 
   it('`connect` reports an unknown toolset', async () => {
     await serve();
-    await assert.rejects(connect(['omega']), /: There is no toolset "omega"\.$/);
+    await assert.rejects(
+      connect(['omega']),
+      /: There is no toolset "omega"\. Known toolsets: alpha, forms, mcp_admin\.$/,
+    );
   });
 
   it('`connect` names the error of a config file, with and without a toolset, and not how to begin', async () => {

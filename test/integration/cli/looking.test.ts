@@ -85,7 +85,7 @@ describe('commands that look at the servers', () => {
       const before = begun();
       const { code, stdout, stderr } = await run('status');
       assert.equal(code, 1);
-      assert.match(stdout, /^late .*pending$/m);
+      assert.match(stdout, /^late .*waits for approval$/m);
       assert.match(stderr, /^late waits for approval\. Run `mcp-toolsets approve late`/m);
       assert.equal(begun(), before);
     } finally {

@@ -61,7 +61,7 @@ describe('programs of the workspace', function () {
     assert.deepEqual([await stage.namesFor('a'), stage.ran], [[], []]);
     const { stdout } = await cli.run('approve', '--yes');
     assert.match(
-      stdout.replace(/\s*\n\s*…\s*/g, ''),
+      stdout.replace(/\s*\n[+ ]\s*…\s*/g, ''),
       new RegExp(`program +${planted.replaceAll('.', '\\.')}`),
     );
     assert.deepEqual([await stage.namesFor('a'), stage.ran], [['echo'], ['planted']]);

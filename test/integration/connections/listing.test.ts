@@ -63,10 +63,10 @@ describe('listings of tools', function () {
       ['first', 'last'],
     );
     assert.deepEqual(listing.malformed, [
-      { name: '(entry 2)', detail: 'is not an object but null' },
-      { name: '(entry 3)', detail: 'is not an object but 7' },
-      { name: '(entry 4)', detail: 'has no name' },
-      { name: '(entry 5)', detail: 'has an empty name' },
+      { name: 'entry 2', detail: 'is `null`, not an object' },
+      { name: 'entry 3', detail: 'is `7`, not an object' },
+      { name: 'entry 4', detail: 'has no name' },
+      { name: 'entry 5', detail: 'has an empty name' },
       { name: 'no_schema', detail: 'has no inputSchema' },
     ]);
   });

@@ -144,7 +144,7 @@ describe('start failures of stdio servers (X3)', function () {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
-        'exited with code 3: fatal: no configuration found\nCommand: `node exits.mjs`. Last on stderr:\n  “fatal: no configuration found”\nThe cause is in its last output.',
+        'exited with code 3: fatal: no configuration found.\nCommand: `node exits.mjs`. The cause is in its last output.',
       fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
       path: [],
     });
@@ -159,7 +159,7 @@ describe('start failures of stdio servers (X3)', function () {
       assert.equal(failure.code, 'server-exited');
       assert.match(
         failure.message,
-        /^was ended by SIGKILL: loading the model\nCommand: .*\. Last on stderr:\n {2}“loading the model”\nThe system or another program ended it, often because memory ran out\.$/,
+        /^was ended by SIGKILL: loading the model\.\nCommand: .*\. The system or another program ended it, often because memory ran out\.$/,
       );
     },
   );
@@ -189,7 +189,7 @@ describe('start failures of stdio servers (X3)', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /^exited with code 0: v\d+\.\d+\.\d+\nCommand: `node --version`\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
+      /^exited with code 0: v\d+\.\d+\.\d+\.\nCommand: `node --version`\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
     assert.match(
       failure.message,
@@ -294,10 +294,10 @@ describe('start failures of stdio servers (X3)', function () {
   it('an error in answer to initialize is reported with its code', async () => {
     const failure = await rig.failure(short('wrong-initialize', '--kind', 'error'));
     assert.equal(failure.code, 'server-protocol');
-    assert.equal(failure.message, 'refused initialize with error -32602: Unsupported client');
+    assert.equal(failure.message, 'refused initialize with error -32602: Unsupported client.');
     assert.match(
       (await rig.failure(short('wrong-initialize', '--kind', 'null'))).message,
-      /a result that is not an object: null$/,
+      /^answered initialize with `null`\.$/,
     );
   });
 

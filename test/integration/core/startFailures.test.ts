@@ -369,7 +369,7 @@ await new Promise((resolve) => net.createServer().unref().on('error', (error) =>
     assert.equal(await stage.text('a', 'echo', { text: 'x' }, { conversation: 'd1' }), 'x');
     const said = await stage.failure('a', 'echo', { text: 'x' }, { conversation: 'd2' });
     assert.match(said, /EADDRINUSE[^]*Another instance of this server runs/);
-    assert.match(said, /`truely-stateless: true`/);
+    assert.match(said, /`stateless: true`/);
     await stage.edit({ a: { ...entry, env: { NEW: 'yes' }, 'truely-stateless': true } });
     const { message, fix } = stage.problem('server-exited');
     assert.match(message, /Another instance of this server runs/);

@@ -210,7 +210,10 @@ describe('gateway: a client like the editor', () => {
       await rig.gateway.dispose();
       assert.equal(call.signal.aborted, true);
       const { error } = (await stream.message()) as { error: { message: string } };
-      assert.match(error.message, /^Error: result unknown\. The call of "click" .* not sent again\.$/);
+      assert.match(
+        error.message,
+        /^Error: result unknown\. The call of "click" .* not sent again\.$/,
+      );
     });
   });
 

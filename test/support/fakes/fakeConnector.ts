@@ -48,7 +48,8 @@ export class FakeConnection implements Connection {
   private readonly renewalEmitter = new Emitter<void>();
   readonly onDidChangeOffer = this.changeEmitter.event;
   readonly onDidUpdateResource = this.updateEmitter.event;
-  readonly onDidUpdateTask = new Emitter<Fields>().event;
+  readonly taskUpdated = new Emitter<Fields>();
+  readonly onDidUpdateTask = this.taskUpdated.event;
   readonly onDidRenewSession = this.renewalEmitter.event;
   /** Requests other than calls. `respond` answers each at once. */
   readonly requests: TimedRequest[] = [];

@@ -3,6 +3,7 @@ import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { byKind, offersOf, type ShortOffers } from '../../support/core/reviewedOffers.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { OfferLedger, type OfferChange } from '../../../src/core/approval/offerLedger.js';
+import type { ToolOverride } from '../../../src/core/config/model.js';
 import type { OfferName } from '../../../src/core/approval/offerPrints.js';
 import type { KeptText, OfferTexts } from '../../../src/core/approval/offerTexts.js';
 import type {
@@ -55,6 +56,9 @@ class MemoryTexts implements OfferTexts {
 }
 
 const key = 'mcpToolsets.tools';
+const whole = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [] };
+
+const override = (description: string): ToolOverride => ({ description, arguments: new Map() });
 
 describe('offers since the approval of a server (S3)', () => {
   let storage: MemoryStorage;
@@ -153,6 +157,113 @@ describe('offers since the approval of a server (S3)', () => {
     }
   });
 
+  describe('an override that a person wrote counts as accepted (O5)', () => {
+    const a = { server: 'a', source: '/ws/.minds/mcp.yaml' };
+    const of = (description?: string) =>
+      description === undefined ? undefined : new Map([['x', override(description)]]);
+    const listed = (ledger: OfferLedger, description?: string, x = tool('x')) =>
+      Object.fromEntries(review(ledger, '1', { tool: [x], overrides: of(description) }).tool);
+    const wrote = (ledger: OfferLedger, ...said: readonly (string | undefined)[]): void =>
+      ledger.noteOwnOverrides(
+        a,
+        said.map((one) => ({ overrides: of(one) })),
+      );
+
+    for (const [before, now] of [
+      [undefined, 'one'],
+      ['one', 'two'],
+      ['one', undefined],
+    ] as const) {
+      it(`from ${before ?? 'none'} to ${now ?? 'none'}, also in the next window`, async () => {
+        const ledger = open();
+        assert.deepEqual(listed(ledger, before), {});
+        wrote(ledger, before, now);
+        assert.deepEqual(listed(ledger, before), {}, 'the file has not been read yet');
+        assert.deepEqual(listed(ledger, now), {});
+        await ledger.stored();
+        assert.deepEqual(listed(open(), now), {});
+        assert.deepEqual(listed(open(), before), { x: ['override'] });
+      });
+    }
+
+    it('several edits in a row, of which some were never read', () => {
+      const ledger = open();
+      listed(ledger);
+      wrote(ledger, undefined, 'one');
+      wrote(ledger, undefined, 'one', 'two');
+      assert.deepEqual(listed(ledger, 'two'), {});
+      wrote(ledger, undefined, 'one', 'two', 'three');
+      assert.deepEqual(listed(ledger, 'three'), {});
+    });
+
+    it('the same override without an edit is a change, which the file causes', () => {
+      const ledger = open();
+      listed(ledger, 'one');
+      assert.deepEqual(listed(ledger, 'two'), { x: ['override'] });
+      const isOfFile = (description?: string, x = tool('x')): unknown[] => {
+        const offers = offersOf({ tool: [x], overrides: of(description) });
+        return [...ledger.changesOf(launch('1'), offers).values()].map((one) => one.isOfFile);
+      };
+      assert.deepEqual(isOfFile('two'), [true]);
+      assert.deepEqual(isOfFile(undefined), [undefined]);
+      assert.deepEqual(isOfFile('two', tool('x', { description: 'other' })), [undefined]);
+    });
+
+    it('an edit of an override that was pulled accepts neither', () => {
+      const ledger = open();
+      listed(ledger, 'one');
+      assert.deepEqual(listed(ledger, 'pulled'), { x: ['override'] });
+      wrote(ledger, 'pulled', 'edited');
+      assert.deepEqual(listed(ledger, 'edited'), { x: ['override'] });
+      wrote(ledger, 'other', 'edited');
+      assert.deepEqual(listed(ledger, 'edited'), { x: ['override'] });
+    });
+
+    it('an edit before a pull accepts nothing of the pull, nor of an edit behind it', () => {
+      const ledger = open();
+      listed(ledger);
+      wrote(ledger, undefined, 'one');
+      assert.deepEqual(listed(ledger, 'one'), {});
+      assert.deepEqual(listed(ledger, 'pulled'), { x: ['override'] });
+      wrote(ledger, 'pulled', 'two');
+      assert.deepEqual(listed(ledger, 'two'), { x: ['override'] });
+    });
+
+    it('another change of the tool, and the same tool in another file, stay changes', () => {
+      const ledger = open();
+      listed(ledger);
+      const elsewhere = { ...launch('2'), source: '/other' };
+      ledger.note(elsewhere, [offersOf({ tool: [tool('x')] })], plain);
+      wrote(ledger, undefined, 'one');
+      const bad = tool('x', { description: 'Bad.' });
+      assert.deepEqual(listed(ledger, 'one', bad), { x: ['description'] });
+      const now = offersOf({ tool: [tool('x')], overrides: of('one') });
+      ledger.note(elsewhere, [now], plain);
+      const { tool: changes } = byKind(ledger.changesOf(elsewhere, now));
+      assert.deepEqual(Object.fromEntries(changes), { x: ['override'] });
+    });
+
+    it('a tool that is new since the approval stays new', () => {
+      const ledger = open();
+      changed(ledger, '1', tool('y'));
+      wrote(ledger, undefined, 'one');
+      assert.deepEqual(listed(ledger, 'one'), { x: ['new'] });
+    });
+
+    it('the text that a person wrote is the earlier text of the next change, as YAML', async () => {
+      const ledger = open();
+      listed(ledger);
+      wrote(ledger, undefined, 'one');
+      listed(ledger, 'one');
+      listed(ledger, 'two');
+      const { before, now } = await shown(ledger, 'tool', 'x');
+      assert.deepEqual(
+        [before, now].map((text) => text.at(-1)),
+        ['one', 'two'].map((said) => ['override in the config file', `description: "${said}"`]),
+      );
+    });
+  });
+
   it('another launch has a separate baseline', () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
@@ -174,10 +285,65 @@ describe('offers since the approval of a server (S3)', () => {
     assert.deepEqual(changed(ledger, '1', tool('y')), {});
   });
 
-  it('an empty first list is a baseline too', () => {
+  const uri = (name: string): OfferedResource => ({ uri: name, name });
+  const late: readonly [OfferName['kind'], ShortOffers, ShortOffers][] = [
+    ['tool', { tool: [tool('x')] }, { tool: [tool('x', { description: 'two' }), tool('y')] }],
+    ['prompt', { prompt: [prompt('x')] }, { prompt: [prompt('x', { title: 'X' }), prompt('y')] }],
+    ['resource', { resource: [uri('x')] }, { resource: [{ uri: 'x', name: 'X' }, uri('y')] }],
+  ];
+  for (const [kind, first, next] of late) {
+    it(`an empty first list is no baseline: the first ${kind}s are, also in a later window`, async () => {
+      for (const isLaterWindow of [false, true]) {
+        storage = new MemoryStorage();
+        let ledger = open();
+        const window = async (): Promise<void> => {
+          await ledger.stored();
+          if (isLaterWindow) ledger = open();
+        };
+        review(ledger, '1', {});
+        await window();
+        review(ledger, '1', {});
+        await window();
+        assert.deepEqual([...review(ledger, '1', first)[kind]], []);
+        await window();
+        assert.deepEqual([...review(ledger, '1', next)[kind].keys()], ['x', 'y']);
+        // The baseline stays, so an empty list makes nothing new the baseline.
+        assert.deepEqual([...review(ledger, '1', {})[kind]], []);
+        await window();
+        assert.deepEqual([...review(ledger, '1', next)[kind].keys()], ['x', 'y']);
+      }
+    });
+  }
+
+  it('each kind of a late server has its baseline in its first list', () => {
     const ledger = open();
-    changed(ledger, '1');
-    assert.deepEqual(changed(ledger, '1', tool('x')), { x: ['new'] });
+    review(ledger, '1', { prompt: [prompt('p')] });
+    const prompts = { prompt: [prompt('p'), prompt('q')] };
+    assert.deepEqual([...review(ledger, '1', prompts).prompt.keys()], ['q']);
+    const tools = { tool: [tool('x')] };
+    assert.equal(review(ledger, '1', tools).tool.size, 0);
+    const all = { tool: [tool('x'), tool('y')], resource: [uri('a')] };
+    const { tool: changedTools, resource } = review(ledger, '1', all);
+    assert.deepEqual([[...changedTools.keys()], resource.size], [['y'], 0]);
+  });
+
+  it('beside tools, and for a server that declares none, an empty list is a baseline', () => {
+    const ledger = open();
+    review(ledger, '1', { tool: [tool('x')] });
+    review(ledger, '1', {});
+    const next = { tool: [tool('y')], prompt: [prompt('p')], resource: [uri('a')] };
+    const kinds = (print: string): readonly number[] => {
+      const { tool: tools, prompt: prompts, resource } = review(ledger, print, next);
+      return [tools.size, prompts.size, resource.size];
+    };
+    assert.deepEqual(kinds('1'), [1, 1, 1]);
+    ledger.note(launch('2'), [offersOf({})], plain, [], false);
+    assert.deepEqual(kinds('2'), [1, 1, 1]);
+  });
+
+  it('an empty list is the baseline if an earlier window took it for one', () => {
+    void storage.update(key, [{ ...whole, resources: [], instructions: [] }]);
+    assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
   });
 
   it('prompts and instructions are reviewed too', async () => {
@@ -250,7 +416,6 @@ describe('offers since the approval of a server (S3)', () => {
       stored.map(({ resources: _, ...rest }) => rest),
     );
     const ledger = open();
-    const uri = (name: string): OfferedResource => ({ uri: name, name });
     const remembered = byKind(ledger.changesOf(launch('1'), offersOf({ resource: [uri('a')] })));
     assert.equal(remembered.resource.size, 0, 'nothing is compared before');
     const next = review(ledger, '1', { tool: [tool('x'), tool('y')], resource: [uri('a')] });
@@ -292,7 +457,7 @@ describe('offers since the approval of a server (S3)', () => {
 
   it('prompts are new if their first listing failed, until they are accepted', async () => {
     const ledger = open();
-    review(ledger, '1', {});
+    changed(ledger, '1', tool('x'));
     assert.deepEqual([...review(ledger, '1', { prompt: [prompt('p')] }).prompt], [['p', ['new']]]);
     ledger.accept([await shown(ledger, 'prompt', 'p')]);
     assert.equal(review(ledger, '1', { prompt: [prompt('p')] }).prompt.size, 0);
@@ -488,7 +653,6 @@ describe('offers since the approval of a server (S3)', () => {
     );
   });
 
-  const whole = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [] };
   for (const unusable of ['text', 7, null, { of: 'a later product' }]) {
     it(`a store of ${JSON.stringify(unusable)} makes no list the baseline, and stays (S3b)`, async () => {
       void storage.update(key, unusable);

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import type { OfferChange } from '../../../src/core/approval/offerLedger.js';
 import { halfWidth } from '../../../src/core/base/folded.js';
-import { offerQuestion, offerReview } from '../../../src/core/approval/offerReview.js';
+import { reviewedTool } from '../../../src/core/approval/offerPrints.js';
+import type { ArgumentOverride } from '../../../src/core/config/model.js';
+import { servedTool } from '../vscode/views/statuses.js';
+import { plain } from '../yaml/plain.js';
+import {
+  offerQuestion,
+  offerReview,
+  whatAgentsRead,
+} from '../../../src/core/approval/offerReview.js';
 
 const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
   launch: '1',
@@ -36,6 +44,59 @@ describe('the review of a changed tool (S3)', () => {
       label,
     );
     assert.match(unknown.before ?? '', /The earlier text is no longer known/);
+  });
+
+  it('a review of an override in the file says so, and shows it as YAML', () => {
+    const fixed = { fixed: { value: 'acme/app' } };
+    const given = new Map<string, ArgumentOverride>([
+      ['repo', fixed],
+      ['a: b', { default: { value: [1] }, allow: ['x', 'y-*'] }],
+    ]);
+    const offer = reviewedTool(
+      { name: 'search_issues', inputSchema: { type: 'object' } },
+      { description: 'Finds "issues".', arguments: given },
+    );
+    const { now } = offerReview(
+      [change('search_issues', '', { parts: ['override'], isOfFile: true, now: offer.text() })],
+      label,
+    );
+    assert.match(
+      now.replace(/\n {2}… /g, ''),
+      /talker {2}· {2}The file now overrides `search_issues` {2}· /,
+    );
+    const written = offer.text().at(-1)?.[1] ?? '';
+    assert.equal(
+      written,
+      'description: "Finds \\"issues\\"."\narguments:\n  repo: { fixed: "acme/app" }\n  "a: b": { default: [1], allow: ["x","y-*"] }',
+    );
+    assert.deepEqual(plain(written), {
+      description: 'Finds "issues".',
+      arguments: { repo: { fixed: 'acme/app' }, 'a: b': { default: [1], allow: ['x', 'y-*'] } },
+    });
+  });
+
+  it('the texts that agents read are beside those of the servers, with tokens', () => {
+    const inputSchema = { type: 'object' as const, properties: { repo: { type: 'string' } } };
+    const offered = { name: 'search', description: 'Long\u202e text.', inputSchema };
+    const shown = { ...offered, description: 'Short.' };
+    const served = {
+      ...servedTool('gh_search', { original: 'search' }),
+      tool: shown,
+      override: { offered, rules: [] },
+    };
+    const toolsets = [
+      { id: 'gh', tools: [served] },
+      { id: 'other', tools: [servedTool('x')] },
+    ];
+    const { now, before = '' } = whatAgentsRead(toolsets);
+    assert.match(
+      now,
+      /^gh\n\ngh_search {2}· {2}~\d+ tokens\n\n {2}description\n {4}Short\.\n[^]* {2}input schema\n {4}\{\n[^]*"repo"[^]*\nother\n\nx {2}·/,
+    );
+    assert.match(
+      before,
+      /^gh\n\nsearch {2}· {2}~\d+ tokens\n\n {2}description\n {4}Long\\u\{202e\} text\.\n/,
+    );
   });
 
   it('a review hides nothing by length, empty lines or invisible characters', () => {

@@ -18,7 +18,7 @@ import { itNotHere } from '../../support/notHere.js';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { ApprovalLedger, type ApprovedServer } from '../../../src/core/approval/ledger.js';
-import { relocated } from '../../../src/core/approval/worktree.js';
+import { relocated } from '../../../src/core/approval/relocated.js';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 
 describe('approvals of worktrees (S1k)', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { formatted } from '../../../src/core/base/inert.js';
+import { code, formatted } from '../../../src/core/base/inert.js';
+import { withoutSecrets } from '../../../src/core/base/secrets.js';
 import { read } from '../../support/markdown.js';
 import { hover, type HoverDeps } from '../../../src/core/authoring/hover.js';
 
@@ -28,6 +29,8 @@ describe('hover (E2)', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['a key', 'versi¦on: 1\n', /^\[version\] \*\*version\*\*\n\nThe version of the format/],
     ['a key with a default', `${head}    ena¦bled: true\n`, /^\[enabled\][^]*Default: `true`\./],
+    ['`stateless`', `${head}    state¦less: true\n`, /^\[stateless\][^]*one instance for all conversations[^]*`truely-stateless` mean the same/],
+    ['the other spelling of `stateless`', `${head}    truely-state¦less: true\n`, /^\[truely-stateless\][^]*mean the same/],
     ['a key in flow style', `${head}    timeouts: { id¦le: 1m }\n`, /^\[idle\][^]*`15m`/],
     ['a key in an anchor', 'version: 1\nx-b: &b\n  com¦mand: x\nservers:\n  a: { <<: *b }\n', /^\[command\] \*\*command\*\*/],
     ['a server', head.replace('  a:', '  ¦a:'), /^\[a\] running, 4 tools$/],
@@ -49,6 +52,44 @@ describe('hover (E2)', () => {
     ],
   ]; // oxfmt-ignore
   for (const [name, marked, expected] of cases) it(name, () => assert.match(at(marked), expected));
+
+  describe('with a layer, says what the other file has (C7)', () => {
+    const other = `version: 1\nservers:\n  a:\n    timeouts: { call: 5m }\n    env: { LOG_LEVEL: debug, API_TOKEN: s3cret-Value }\n    args: [--api-key, s3cret-Value]\n`;
+    const said = (marked: string): string => {
+      const redact = (text: string): string => withoutSecrets(text);
+      const found = hover(marked.replace('¦', ''), marked.indexOf('¦'), {
+        ...around,
+        other: (server) =>
+          server === 'a' ? { text: other, says: formatted`${code('x')} has`, redact } : undefined,
+      });
+      return found ? read(found.markdown) : 'nothing';
+    };
+
+    it('at a key of the format, a free name and a server', () => {
+      assert.match(said(`${head}    timeouts: { ca¦ll: 1m }\n`), /---\n\n`x` has `'5m'`$/);
+      assert.match(said(`${head}    time¦outs: { call: 1m }\n`), /`x` has `\{ call: '5m' \}`$/);
+      assert.equal(said(`${head}    env: { LOG_¦LEVEL: info }\n`), '`x` has `debug`');
+      assert.match(said(head.replace('a:', 'a¦:')), /`x` has `\{ timeouts: /);
+    });
+
+    it('nothing at a key that the other file has not', () => {
+      assert.doesNotMatch(said(`${head}    ena¦bled: true\n`), /`x` has/);
+      assert.equal(said(`${head}    env: { OTHER¦: x }\n`), 'nothing');
+      assert.doesNotMatch(said(head.replace(' a:', ' b¦:')), /`x` has/);
+    });
+
+    it('never a secret', () => {
+      for (const marked of [
+        `${head}    env: { API_T¦OKEN: x }\n`,
+        `${head}    e¦nv: { API_TOKEN: x }\n`,
+        `${head}    ar¦gs: [x]\n`,
+        head.replace('a:', 'a¦:'),
+      ]) {
+        assert.match(said(marked), /`x` has/);
+        assert.doesNotMatch(said(marked), /s3cret/);
+      }
+    });
+  });
 
   for (const [name, marked] of [
     ['a free name', `${head}    env: { ¦T: x }\n`],

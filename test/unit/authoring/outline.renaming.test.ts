@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renamedServer, serverAt } from '../../../src/core/authoring/outline.js';
+import { renamedInOther, renamedServer, serverAt } from '../../../src/core/authoring/outline.js';
 import { newAgentFile } from '../../../src/core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../../src/core/team/renaming.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
@@ -30,6 +30,15 @@ describe('renaming a server (E2)', () => {
     it(`a rename is refused for ${to} in ${JSON.stringify(text.slice(-8))}`, () =>
       assert.match(renamed(text, 'a:', to), why));
   }
+
+  it('a rename changes a layer too, and is refused for an id there (C7)', () => {
+    const local = 'version: 1\nservers:\n  a: { enabled: false }\n  own: {}\n';
+    const to = (name: string): string =>
+      applyEdits(local, renamedInOther(local, { from: 'a', to: name }));
+    assert.equal(to('web'), local.replace('a:', 'web:'));
+    assert.throws(() => to('own'), /already has a server/);
+    assert.deepEqual(renamedInOther(local, { from: 'b', to: 'own' }), []);
+  });
 
   it('a rename changes the grants of the team', () => {
     const team = (id: string): string =>

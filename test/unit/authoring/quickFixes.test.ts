@@ -6,6 +6,7 @@ import {
   type QuickFix,
   type QuickFixDeps,
 } from '../../../src/core/authoring/quickFixes.js';
+import { ConfigState } from '../../../src/core/config/read/merge.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { curate } from '../../../src/core/tools/curate.js';
 import { definitionOf, parse } from '../config/fixtures.js';
@@ -42,6 +43,52 @@ const edit = (text: string, { does }: QuickFix): string =>
       ? `create ${does.path}`
       : applyEdits(text, does.edits);
 
+describe('fixes in a layer (C7)', () => {
+  const shared = `${head}    tools: { blacklist: ['read_*'] }\n    transform: [{ suffix: _x }]\n`;
+  const local = 'version: 1\nservers:\n  a:\n    timeouts: { call: 5 min }\n    enabeld: yes\n';
+  const fixes = (text: string): QuickFixes =>
+    new QuickFixes(text, { ...around, below: (server) => (server === 'a' ? shared : undefined) });
+  const found = (text: string): readonly Problem[] =>
+    new ConfigState().apply(
+      [
+        { file: '/w/.minds/mcp.yaml', folder: '/w', text: shared },
+        { file: '/w/.minds/mcp.local.yaml', folder: '/w', origin: 'local', text },
+      ],
+      { env: {}, directoryExists: () => true },
+    ).problems;
+  const fixed = (text: string, problem: Partial<Problem>): string[] =>
+    fixes(text)
+      .for({ ...(found(text)[0] as Problem), ...problem })
+      .map((one) => edit(text, one));
+
+  it('a fix changes the layer, though its entry has no transport', () => {
+    const problems = found(local);
+    assert.deepEqual(problems.map(({ code }) => code).sort(), ['duration-invalid', 'unknown-key']);
+    const all = fixes(local).all(problems);
+    assert.match(applyEdits(local, all), /enabled: yes/);
+    const duration = problems.find(({ code }) => code === 'duration-invalid') as Problem;
+    assert.ok(
+      fixes(local)
+        .for(duration)
+        .some((one) => /call: 5m/.test(edit(local, one))),
+    );
+  });
+
+  it('a list in the layer begins with the list below', () => {
+    const [blacklisted] = fixed(local, { code: 'too-many-tools', server: 'a', tool: 'open' });
+    assert.match(blacklisted ?? '', /blacklist: \['?read_\*'?, '?open'?\]/);
+    const [prefixed] = fixed(local, { code: 'name-taken', server: 'a', tool: 'open' });
+    assert.match(prefixed ?? '', /transform: \[\{ suffix: _x \}, \{ prefix: '?a_'? \}\]/);
+  });
+
+  it('the id of an entry that lies over nothing becomes the nearest one', () => {
+    const alone = 'version: 1\nservers:\n  aa: { enabled: true }\n';
+    assert.ok(fixed(alone, {}).includes(alone.replace('aa:', 'a:')));
+    const both = `${alone}  a: {}\n`;
+    assert.ok(!fixed(both, {}).some((text) => /\n {2}a:[^]*\n {2}a:/.test(text)));
+  });
+});
+
 describe('overrides at a name (O1)', () => {
   const offered = (marked: string): QuickFix[] =>
     new QuickFixes(marked.replace('¦', ''), around).at(marked.indexOf('¦'));
@@ -57,7 +104,7 @@ describe('overrides at a name (O1)', () => {
   };
   const list = `${head}    tools:\n      whitelist:\n        - op¦en\n`;
 
-  it('*Shorten Description…* writes the present text of the server, and *Fix Argument* a value to replace', () => {
+  it('*Shorten Description…* writes the present text of the server, and *Give Argument a Fixed Value* a value to replace', () => {
     const added = (line: string): string =>
       `${list.replace('¦', '')}      override:\n        open:\n${line}`;
     assert.equal(
@@ -65,7 +112,7 @@ describe('overrides at a name (O1)', () => {
       added('          description: "Does \\"open\\"."\n'),
     );
     assert.equal(
-      taken(list, "Fix Argument 'button'"),
+      taken(list, "Give Argument 'button' a Fixed Value"),
       added('          arguments:\n            button:\n              fixed: "left"\n'),
     );
   });
@@ -74,19 +121,19 @@ describe('overrides at a name (O1)', () => {
     [
       'beside another tool',
       `${head}    tools:\n      override:\n        open:\n          description: x\n      whitelist: ['browser_cl¦ick']\n`,
-      "Fix Argument 'url'",
+      "Give Argument 'url' a Fixed Value",
       `${head}    tools:\n      override:\n        open:\n          description: x\n        browser_click:\n          arguments:\n            url:\n              fixed: ''\n      whitelist: ['browser_click']\n`,
     ],
     [
       'in flow style',
       `${head}    tools: { whitelist: [op¦en] }\n`,
-      "Fix Argument 'url'",
+      "Give Argument 'url' a Fixed Value",
       `${head}    tools: { override: { open: { arguments: { url: { fixed: '' } } } }, whitelist: [open] }\n`,
     ],
     [
       'of an argument without a value',
       `${head}    tools:\n      override:\n        open:\n          arguments:\n            u¦rl:\n`,
-      'Fix This Argument',
+      'Give This Argument a Fixed Value',
       `${head}    tools:\n      override:\n        open:\n          arguments:\n            url: { fixed: '' }\n`,
     ],
   ] as const)
@@ -104,6 +151,8 @@ describe('overrides at a name (O1)', () => {
 describe('quick fixes (E1)', () => {
   const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [
     ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", "Rename to 'truely-stateless'", head + '    truely-stateless: true # c\n'],
+    ['unknown-key', 'a misspelt `stateless`', head + '    stateles: true\n', "Rename to 'stateless'", head + '    stateless: true\n'],
+    ['unknown-key', 'a misspelt key whose other spelling is written', head + '    stateless: true\n    truly-stateless: true\n', "Remove 'truly-stateless'", head + '    stateless: true\n'],
     ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", "Rename to 'whitelist'", head + "    tools: { 'whitelist': [open] }\n"],
     ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', "Rename to 'servers'", 'version: 1\nservers: {}\n'],
     ['unknown-key', 'a key that is written already', head + '    comand: x\n', "Remove 'comand'", head],
@@ -119,6 +168,7 @@ describe('quick fixes (E1)', () => {
     ['version-missing', 'no version', '# all\nservers: {} # none\n', "Add 'version: 1'", '# all\nversion: 1\nservers: {} # none\n'],
     ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", "Change to 'version: 1'", 'version: 1 # one\nservers: {}\n'],
     ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', "Remove 'url'", head],
+    ['duplicate-key', 'two spellings of a key', head + '    stateless: true\n    truely-stateless: false\n', 'Remove this duplicate', head + '    stateless: true\n'],
     ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this duplicate', head],
     ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', "Add 'transport: streamable_http'", 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
     ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", "Change to 'false'", head + '    enabled: false\n'],
@@ -147,6 +197,8 @@ describe('quick fixes (E1)', () => {
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', "Change to 'SEARCH_TOKEN', which is set", head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
     ['env-unset', 'a variable whose value is entered instead', head + '    env: { T: { env: NOT_SET } }\n', "Enter the value of 'NOT_SET'…", head + '    env: { T: { secret: NOT_SET } }\n'],
     ['secret-unset', 'a secret without a value', head + '    args: [{ prefix: a, secret: KEY }]\n', "Enter the value of 'KEY'…", head + '    args: [{ prefix: a, secret: KEY }]\n'],
+    ['override-unknown', 'an override of a misspelt tool', head + '    tools: { override: { opne: { description: x } } } # c\n', 'Change to "open"', head + '    tools: { override: { open: { description: x } } } # c\n'],
+    ['override-unknown', 'an override of a misspelt argument', head + "    tools:\n      override:\n        open:\n          arguments:\n            'buton': { fixed: left }\n", 'Change to "button"', head + "    tools:\n      override:\n        open:\n          arguments:\n            'button': { fixed: left }\n"],
     ['pattern-blank', 'a blank pattern', head + "    tools: { whitelist: ['', open] }\n", 'Remove the pattern', head + '    tools: { whitelist: [open] }\n'],
     ['pattern-overruled', 'a pattern that the whitelist overrules', head + "    tools: { whitelist: ['o*'], blacklist: [open, x] }\n", 'Remove the pattern', head + "    tools: { whitelist: ['o*'], blacklist: [x] }\n"],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', "Change to 'browser_click'", head + '    tools: { whitelist: [open, browser_click] }\n'],
@@ -234,6 +286,22 @@ describe('quick fixes (E1)', () => {
       "Restart 'a'",
     );
   });
+
+  for (const [what, overrides] of [
+    ['has an override already', '{ opne: { description: x }, open: { description: y } }'],
+    ['is not near', '{ nothing: { description: x } }'],
+    ['of another tool is near', '{ open: { arguments: { opne: { fixed: 1 } } } }'],
+    [
+      'of the argument has an override already',
+      '{ open: { arguments: { urll: { fixed: 1 }, url: { fixed: 2 } } } }',
+    ],
+  ] as const) {
+    it(`an unknown override has no fix if the name ${what}`, () => {
+      const text = `${head}    tools: { override: ${overrides} }\n`;
+      const fixes = new QuickFixes(text, around).for(problemOf(text, 'override-unknown'));
+      assert.deepEqual(fixes, []);
+    });
+  }
 
   it('a misspelt command has the fix of the nearest on PATH', () => {
     const text = head.replace('npx', "'npxx' # run");
@@ -406,7 +474,7 @@ describe('quick fixes (E1)', () => {
       ['one of two that mean the same', a(`${works}    tools: { include: [open], allow: [x] }\n`), a(`${works}    tools: { whitelist: [open], allow: [x] }\n`)],
       ['one of two keys of the file', 'version: 1\nmcpServers: {}\nserver: {}\n', 'version: 1\nservers: {}\nserver: {}\n'],
       ['the version that is misspelt', 'Version: 1\nservers: {}\n', 'version: 1\nservers: {}\n'],
-      ['nothing of what works stops working', a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    trasform: []\n`), a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    transform: []\n`)],
+      ['nothing of what works stops working', a(`${works}    truly-stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    trasform: []\n`), a(`${works}    truly-stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    transform: []\n`)],
       ['a shared mistake once', `version: 1\nx-t: &t { whitlist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`, `version: 1\nx-t: &t { whitelist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`],
     ]; // oxfmt-ignore
     for (const [name, text, expected] of rows) it(name, () => assert.equal(all(text), expected));

@@ -9,7 +9,8 @@ const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    comman
 const names = ['open', 'close', 'read_file', 'read_dir'];
 
 function ticked(text: string, ticks: Record<string, boolean>): string | undefined {
-  const edits = tickTools(text, 'a', names, new Map(Object.entries(ticks)));
+  const made = tickTools(text, 'a', names, new Map(Object.entries(ticks)));
+  const edits = made?.others.length === 0 ? made.edits : undefined;
   assert.ok((edits?.length ?? 0) <= 1, 'one edit');
   return edits && applyEdits(text, edits);
 }
@@ -65,12 +66,123 @@ describe('ticks in a config file (E3)', () => {
     assert.equal(ticked(text, { open: false }), expected.replaceAll('\n', '\r\n'));
   });
 
-  it('ticks are refused if lists are shared, come with a merge, or are not lists', () => {
-    const shared = `x: &f { blacklist: [close] }\n${head}    tools: *f\n  b: { transport: stdio, command: y, tools: *f }\n`;
-    const merged = `x: &m { tools: { blacklist: [close] } }\n${head}    <<: *m\n`;
-    for (const text of [shared, merged, `${head}    tools: { whitelist: open }\n`, 'servers: {']) {
+  it('ticks are refused if the lists are not lists', () => {
+    for (const text of [`${head}    tools: { whitelist: open }\n`, 'servers: {'])
       assert.equal(ticked(text, { open: false }), undefined, text);
+  });
+
+  describe('lists behind an alias (E3)', () => {
+    const b = '  b: { transport: stdio, command: y';
+    const shared: readonly (readonly [how: string, text: string])[] = [
+      ['tools', `x: &f { whitelist: ['read_*', open] }\n${head}    tools: *f\n${b}, tools: *f }\n`],
+      [
+        'a list',
+        `x: &f ['read_*', open]\n${head}    tools: { whitelist: *f }\n${b}, tools: { whitelist: *f } }\n`,
+      ],
+      [
+        'a merge',
+        `x: &f { tools: { whitelist: ['read_*', open] } }\n${head}    <<: *f\n${b}, <<: *f }\n`,
+      ],
+      [
+        'the anchor in this server',
+        `${head}    tools: &f\n      whitelist:\n        - 'read_*'\n        - open\n${b}, tools: *f }\n`,
+      ],
+      [
+        'the anchor in the other server',
+        `version: 1\nservers:\n${b}, tools: &f { whitelist: ['read_*', open] } }\n${head.replace('version: 1\nservers:\n', '')}    tools: *f\n`,
+      ],
+    ];
+    const published = (text: string, server: string): string[] => {
+      const filter = toolFilterOf(text, server);
+      assert.ok(filter, text);
+      return names.filter((name) => judge(compileFilter(filter), name).kind === 'in');
+    };
+    for (const [how, text] of shared)
+      it(`${how}: both servers change, or only this one`, () => {
+        for (const tick of [{ open: false }, { read_dir: false }, { close: true }]) {
+          const wanted = names.filter(
+            (name) =>
+              new Map(Object.entries(tick)).get(name) ?? published(text, 'a').includes(name),
+          );
+          const plan = tickTools(text, 'a', names, new Map(Object.entries(tick)));
+          assert.deepEqual(plan?.others, ['b']);
+          const both = applyEdits(text, plan.edits);
+          assert.deepEqual([published(both, 'a'), published(both, 'b')], [wanted, wanted], both);
+          assert.ok(plan.own);
+          const own = applyEdits(text, plan.own);
+          assert.deepEqual(published(own, 'a'), wanted, own);
+          assert.deepEqual(published(own, 'b'), published(text, 'b'), own);
+        }
+      });
+
+    it('an anchor of one server only changes without a question', () => {
+      const text = `x: &m { tools: { blacklist: [close] } }\n${head}    <<: *m\n`;
+      const expected = text.replace('[close]', '[close, open]');
+      assert.equal(ticked(text, { open: false }), expected);
+    });
+  });
+
+  describe('a pattern comes back with its last tool (E3)', () => {
+    type Step = Record<string, boolean>;
+    const many = [...names, 'read_link', 'write_file'];
+    function run(text: string, steps: readonly (Step | string)[]): string[] {
+      let last: ReturnType<typeof tickTools>;
+      let now = text;
+      return steps.map((step) => {
+        if (typeof step === 'string') return (now = now.replace('# edit', step));
+        last = tickTools(now, 'a', many, new Map(Object.entries(step)), last?.after);
+        assert.ok(last);
+        return (now = applyEdits(now, last.edits));
+      });
     }
+    const texts = [
+      `${head}    tools: { whitelist: ['open', 'read_*', 'write_*'] } # edit\n`,
+      `${head}    tools:\n      whitelist:\n        - 'read_*'\n        - open\n`,
+      `${head}    tools:\n      whitelist:\n        - "open"\n        - "read_*"\n`,
+      `${head}    tools: { whitelist: [read_*] }\n`,
+    ];
+    for (const text of texts) {
+      it(`at its place, with its quotes: ${text.slice(head.length)}`, () => {
+        assert.equal(run(text, [{ read_dir: false }, { read_dir: true }]).at(-1), text);
+      });
+      it(`after two tools, in either order: ${text.slice(head.length)}`, () => {
+        const out = [{ read_dir: false }, { read_link: false }];
+        const back = [{ read_dir: true }, { read_link: true }];
+        assert.equal(run(text, [...out, ...back]).at(-1), text);
+        assert.equal(run(text, [...out, ...back.toReversed()]).at(-1), text);
+      });
+    }
+
+    it('a pattern of everything, too', () => {
+      const text = `${head}    tools: { whitelist: ['*'] }\n`;
+      const after = run(text, [{ read_dir: false }, { read_dir: true }]).at(-1) ?? '';
+      assert.deepEqual(toolFilterOf(after, 'a'), { whitelist: ['*'], blacklist: [] });
+    });
+
+    it('also while another pattern is names', () => {
+      const [first = ''] = texts;
+      const steps = [{ read_dir: false }, { write_file: false }, { read_dir: true }];
+      const after = run(first, steps).at(-1) ?? '';
+      assert.deepEqual(toolFilterOf(after, 'a')?.whitelist, ['open', 'read_*']);
+      const all = run(first, [...steps, { write_file: true }]).at(-1) ?? '';
+      assert.deepEqual(toolFilterOf(all, 'a')?.whitelist.toSorted(), ['open', 'read_*', 'write_*']);
+    });
+
+    it('not after somebody else changed the lists', () => {
+      const text = `${head}    tools:\n      whitelist:\n        - 'read_*'\n        # edit\n`;
+      const after = run(text, [{ read_dir: false }, '- close', { read_dir: true }]).at(-1) ?? '';
+      assert.deepEqual(toolFilterOf(after, 'a')?.whitelist, [
+        'read_file',
+        'read_link',
+        'close',
+        'read_dir',
+      ]);
+    });
+
+    it('says which pattern became how many names', () => {
+      const plan = tickTools(texts[0] ?? '', 'a', many, new Map([['read_dir', false]]));
+      assert.deepEqual([plan?.gone, plan?.count], [['read_*'], 2]);
+    });
   });
 
   it('ticks publish exactly the ticked tools and can be taken back, in either style', () => {

@@ -52,7 +52,7 @@ describe('paths', () => {
     const files = sourceFiles([editor], system);
     assert.deepEqual(
       files.map(({ origin }) => origin),
-      ['folder', 'mcprc'],
+      ['folder', 'mcprc', 'local'],
     );
     assert(!isUserFile(userFile(editor), [editor], system));
   });

@@ -15,7 +15,7 @@ describe('problemOf', () => {
     });
     assert.equal(
       message,
-      'An entry of the tool list of "{name}" ({detail} $1 $&) is not a tool and is left out: {server}.',
+      'An entry of the tool list of "{name}" ({detail} $1 $&) is left out: it {server}.',
     );
     assert.equal(
       fix,

@@ -48,7 +48,7 @@ const found = (name: string): string[] => {
 describe('why an agent has a tool or not', () => {
   const everywhere = [
     'read, editor: mcp_demo_files_read a person is asked before each call, if the tool picker of the chat has it on',
-    'read, agent host: files-files_read a person is asked before each call',
+    'read, agent sessions: files-files_read a person is asked before each call',
     'read, other agents: files_read a person is asked before each call',
     'read, @minds as ann: files_read a person is asked before each call',
     'read, @minds as bob: the toolset is not granted',
@@ -95,7 +95,7 @@ describe('why an agent has a tool or not', () => {
   it('a tool that is left out has its reason and its place on every road', () => {
     assert.deepEqual(
       found('delete'),
-      ['editor', 'agent host', 'other agents', '@minds as ann', '@minds as bob'].map(
+      ['editor', 'agent sessions', 'other agents', '@minds as ann', '@minds as bob'].map(
         (road) => `delete, ${road}: blacklist: del* /f`,
       ),
     );

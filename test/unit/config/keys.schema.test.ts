@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { format } from 'oxfmt';
 import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
-import { configSchema } from '../../support/configSchema.js';
+import { configSchema, layerSchema } from '../../support/configSchema.js';
 import { readYaml } from '../../../src/core/yaml/yamlTree.js';
 import manifest from '../../../package.json';
 import { assertGolden } from '../../support/golden.js';
@@ -32,11 +32,38 @@ const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 
 describe('the JSON schema (E2)', () => {
   it('the shipped schema is up to date; UPDATE_GOLDEN=1 writes it', async () => {
-    const { code } = await format(shipped, JSON.stringify(configSchema()), { printWidth: 100 });
-    assertGolden(shipped, code);
+    const local = path.join(root, 'media/mcp.local.schema.json');
+    for (const [file, schema] of [
+      [shipped, configSchema()],
+      [local, layerSchema()],
+    ] as const) {
+      const { code } = await format(file, JSON.stringify(schema), { printWidth: 100 });
+      assertGolden(file, code);
+    }
     assert.deepEqual(manifest.contributes.yamlValidation, [
       { fileMatch: '.minds/mcp.yaml', url: './media/mcp.schema.json' },
+      { fileMatch: '.minds/mcp.local.yaml', url: './media/mcp.local.schema.json' },
     ]);
+  });
+
+  it('the schema of a layer accepts parts, null and a server of one’s own, and refuses wrong types', () => {
+    const check = new Ajv({ strict: false, allowUnionTypes: true }).compile(layerSchema());
+    const isValid = (body: string): boolean => check(plain(`version: 1\nservers:\n  a: ${body}\n`));
+    const right = [
+      '{ enabled: false }', '', '{ envFile: null, env: null }', '{ env: { LOG_LEVEL: debug, A: null } }',
+      '{ timeouts: { call: 5m, idle: null } }', "{ tools: { blacklist: ['write_*'], override: { x: null } } }",
+      '{ args: [x] }', '{ transport: stdio, command: node, args: [scratch.mjs] }', '{ env: { A: { secret: b } } }',
+    ]; // oxfmt-ignore
+    const wrong = [
+      '{ enabled: 1 }', '{ timeouts: { call: soon } }', '{ colour: red }', '{ transform: [{}] }',
+      '{ tools: { blacklist: x } }', '{ env: { A: [] } }', '[]',
+    ]; // oxfmt-ignore
+    assert.deepEqual(
+      right.filter((body) => !isValid(body)),
+      [],
+    );
+    assert.deepEqual(wrong.filter(isValid), []);
+    assert.ok(check(plain(wholeFormat)), JSON.stringify(check.errors));
   });
 
   for (const file of readdirSync(golden).filter((name) => name.endsWith('.yaml'))) {

@@ -313,15 +313,17 @@ describe('several sources as one model (C5)', () => {
   });
 
   describe('the list of config files', () => {
-    it('each folder has both files, then comes the user’s file, with paths relative to home', () => {
+    it('each folder has its three files, then comes the user’s file, with paths relative to home', () => {
       const files = sourceFiles(['/one', '/two'], '/home/me');
       assert.deepEqual(
         files.map(({ file: path, folder }) => [posixPath(path), folder]),
         [
           ['/one/.minds/mcp.yaml', '/one'],
           ['/one/.mcprc', '/one'],
+          ['/one/.minds/mcp.local.yaml', '/one'],
           ['/two/.minds/mcp.yaml', '/two'],
           ['/two/.mcprc', '/two'],
+          ['/two/.minds/mcp.local.yaml', '/two'],
           ['/home/me/.minds/mcp.yaml', '/home/me'],
         ],
       );
@@ -337,7 +339,7 @@ describe('several sources as one model (C5)', () => {
     it("a workspace at home brings its file along: it is not the user's own", () => {
       assert.deepEqual(
         sourceFiles(['/home/me'], '/home/me').map(({ origin }) => origin),
-        ['folder', 'mcprc'],
+        ['folder', 'mcprc', 'local'],
       );
       const own = '/home/me/.minds/mcp.yaml';
       assert.equal(isUserFile(own, ['/home/me'], '/home/me'), false);

@@ -179,10 +179,10 @@ describe('tool listing', () => {
     assert.deepEqual(tools, [tool('a'), tool('b')]);
     assert.equal(malformed.length, 100);
     assert.deepEqual(malformed.slice(-2), [
-      { name: '(entry 99)', detail: 'is not an object but 0' },
+      { name: 'entry 99', detail: 'is `0`, not an object' },
       {
-        name: '(entry 100)',
-        detail: 'is not an object but 0; 201 more of its entries are left out too',
+        name: 'entry 100',
+        detail: 'is `0`, not an object; 201 more of its entries are left out too',
       },
     ]);
   });
@@ -222,9 +222,9 @@ describe('tool listing', () => {
       { tools: [tool('b'), { name: 5 }, 'text'] },
     );
     assert.deepEqual((await list()).malformed, [
-      { name: '(entry 2)', detail: 'is not an object but null' },
-      { name: '(entry 4)', detail: 'has no name' },
-      { name: '(entry 5)', detail: 'is not an object but "text"' },
+      { name: 'entry 2', detail: 'is `null`, not an object' },
+      { name: 'entry 4', detail: 'has no name' },
+      { name: 'entry 5', detail: 'is `"text"`, not an object' },
     ]);
   });
 

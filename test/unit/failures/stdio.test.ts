@@ -10,7 +10,6 @@ import {
   endedBeforeAnswer,
   neverAnswered,
   faultOfAnswer,
-  inputMissing,
   packageMissing,
 } from '../../../src/core/failures/stdio.js';
 
@@ -54,7 +53,7 @@ describe('words of endings', () => {
     );
     assert.equal(
       oneLine(message),
-      'exited with code 1: two Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output.',
+      'exited with code 1: two. Command: `server -v`. Last on stderr: “one” “two” The cause is in its last output.',
     );
   });
 
@@ -140,7 +139,8 @@ describe('words of endings', () => {
         { launch, remains: { stderr, stray: [], sawMessage: false } },
         ending,
       );
-      assert.equal(message.split('\n', 1)[0], `exited with code 1: ${line}`);
+      const whole = line.endsWith('.') ? line : `${line}.`;
+      assert.equal(message.split('\n', 1)[0], `exited with code 1: ${whole}`);
     });
   }
 
@@ -193,7 +193,8 @@ describe('words of endings', () => {
     const message = messageOf([
       '\u001b[31mERROR\u001b[39m info [options]                         get information',
     ]);
-    assert.match(message, /“ERROR info \[options\] get information”/);
+    assert.match(message, /: ERROR info \[options\] get information\.\n/);
+    assert.doesNotMatch(message, /Last on stderr/, 'a single line is quoted once');
   });
 
   it('a server that never answers gets the clue of its output', () => {
@@ -273,34 +274,6 @@ describe('words of endings', () => {
       undefined,
     );
     assert.equal(packageMissing({ ...launch, args: [] }), undefined);
-  });
-
-  it('a container without input is not started (X3d)', () => {
-    const missing = (line: string) => {
-      const [command = '', ...args] = line.split(' ');
-      return inputMissing({ ...launch, command, args: args.map(literal) });
-    };
-    for (const line of [
-      'docker run --rm x',
-      'docker run --rm -e A=b x -i',
-      'podman run --network host x',
-      'docker --context a container run x',
-      '/usr/bin/docker exec c server',
-    ]) {
-      assert.match(missing(line)?.fix ?? '', /^Write `-i` behind `(?:run|exec)` in args\.$/, line);
-    }
-    for (const line of [
-      'docker run -i x',
-      'docker run --rm -e A -it x',
-      'docker run --rm --pull always --interactive x',
-      'docker run -eTOKEN -p 1:2 -i x',
-      'docker exec -i c server',
-      'docker compose run x',
-      'docker mcp gateway run',
-      'npx run x',
-    ]) {
-      assert.equal(missing(line), undefined, line);
-    }
   });
 
   it('an answer that cannot be read is named, and an echo or a log is none (X1a)', () => {

@@ -90,41 +90,55 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
-  describe('a half-typed text', () => {
-    let typed: boolean;
+  describe('a half-typed launch (R1a)', () => {
+    let typed: string | undefined;
+    const seen = (): unknown[] =>
+      heard.map((content) =>
+        content.kind !== 'text' ? content : [content.text, content.typed ?? ''].join(' ').trim(),
+      );
 
     beforeEach(async () => {
-      typed = true;
+      typed = 'server';
       disk.write('a');
       file = watchFile('/folder/.minds/mcp.yaml', {
         clock,
         disk,
-        isHalfTyped: () => Promise.resolve(typed),
+        typedIn: (before, now) => Promise.resolve(before === now ? undefined : typed),
       });
       file.onDidChange((content) => heard.push(content));
       await rest();
       disk.write('ab');
       await clock.flow(9_000);
-      assert.deepEqual(texts(), ['a']);
     });
 
-    it('a half-typed text counts at the end of the typing', async () => {
-      typed = false;
-      await clock.flow(2_200);
-      assert.deepEqual(texts(), ['a', 'ab']);
+    it('a half-typed launch is known at once, and its text too', () => {
+      assert.deepEqual(seen(), ['a', 'ab server']);
     });
 
-    it('a half-typed text counts after a while without changes', async () => {
+    it('a half-typed launch counts at the end of the typing', async () => {
+      typed = undefined;
+      file.nudge();
+      await clock.flow(200);
+      assert.deepEqual(seen(), ['a', 'ab server', 'ab']);
+    });
+
+    it('a half-typed launch counts after a while without changes', async () => {
       disk.write('abc');
       await clock.flow(9_000);
-      assert.deepEqual(texts(), ['a']);
+      assert.deepEqual(seen(), ['a', 'ab server', 'abc server']);
       await clock.flow(6_000);
-      assert.deepEqual(texts(), ['a', 'abc']);
+      assert.deepEqual(seen(), ['a', 'ab server', 'abc server', 'abc']);
     });
 
-    it('a half-typed text counts at once on request', async () => {
+    it('a half-typed launch counts at once on request', async () => {
       await file.readNow();
-      assert.deepEqual(texts(), ['a', 'ab']);
+      assert.deepEqual(seen(), ['a', 'ab server', 'ab']);
+    });
+
+    it('a launch typed back to the text that counts does not wait', async () => {
+      disk.write('a');
+      await clock.flow(2_500);
+      assert.deepEqual(seen(), ['a', 'ab server', 'a']);
     });
   });
 

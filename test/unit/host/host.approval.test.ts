@@ -343,6 +343,27 @@ describe('approval (S1)', () => {
     assert.deepEqual(server('a').changedOffers, []);
   });
 
+  for (const [declaresNone, changed] of [
+    [true, ['x']],
+    [false, []],
+  ] as const) {
+    it(`an empty first list is the baseline only of a server without tools: ${declaresNone} (S3)`, async () => {
+      await edit({ a: 'command: a' });
+      await untilState('a', 'pending');
+      await approve('a');
+      const first = { ...listing(), declaresNone };
+      const connection = (await connector.nextConnect()).succeed(first);
+      await untilState('a', 'running');
+      connection.changeTools(listing('x'));
+      await until(() => published().length > 0);
+      const { changedOffers } = server('a');
+      assert.deepEqual(
+        changedOffers.map(({ original }) => original),
+        changed,
+      );
+    });
+  }
+
   it('a revocation ends a start under way', async () => {
     await edit({ a: 'command: a' });
     await untilState('a', 'pending');

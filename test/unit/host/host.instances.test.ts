@@ -322,6 +322,50 @@ describe('reconnecting (X4a)', () => {
     assert.deepEqual(stage.codes(), []);
   });
 
+  it('two deaths within a minute are an error with cause and count, until a minute without one (X4a)', async () => {
+    let live = await stage.serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000].entries()) {
+      live.die('it was killed');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      const next = await stage.connector.nextConnect();
+      assert.equal(stage.server('a').state.kind, 'reconnecting', 'also during the attempt');
+      live = next.succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    const [problem] = stage.host.snapshot.problems;
+    assert.deepEqual([problem?.code, problem?.severity], ['connection-lost', 'error']);
+    assert.match(problem?.message ?? '', /"a" ended 2 times within a minute: it was killed/);
+    stage.clock.advance(60_000);
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('a restart by a person ends the error about two deaths', async () => {
+    await diedThrice();
+    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /3 times/);
+    const restarted = stage.host.restart('a');
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await restarted;
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('deaths of instances of conversations count too', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    for (const count of [1, 2]) {
+      const call = stage.call('a', 'x');
+      const live =
+        count === 1
+          ? [...stage.connector.live][0]
+          : (await stage.connector.nextConnect()).succeed(listing('x'));
+      await live?.nextCall();
+      live?.die('it was killed');
+      await call;
+      await stage.until(({ problems }) => problems.length === 1);
+    }
+    const [problem] = stage.host.snapshot.problems;
+    assert.deepEqual([problem?.code, problem?.severity], ['connection-lost', 'error']);
+  });
+
   it('after three attempts the server has failed, until a person or a call asks', async () => {
     (await stage.serve('a', shared, 'x')).die('it was killed');
     for (const [index, ms] of [1000, 2000, 4000].entries()) {

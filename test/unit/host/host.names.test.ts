@@ -204,8 +204,31 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     assert.equal(why.why, 'new since approval, and “x” is in the baseline of b');
   });
 
+  it('a server that lists nothing at first has its baseline later, and takes no name or URI from others, also in the next window (N5d)', async () => {
+    holdsBack = true;
+    const b = { tools: ['x'], prompts: ['p'], resources: ['note://1'] };
+    await serve({ a: {}, b });
+    const late = { tools: ['x', 'y'], prompts: ['p'], resources: ['note://1'] };
+    const listed = nextEvent(core.host.onDidChange, () => named('a').length > 0);
+    for (const kind of ['tools', 'prompts', 'resources'] as const)
+      connections.get('a')?.changeTools(offering(late), kind);
+    await listed;
+    await until(({ servers }) => servers[0]?.resources.resources.length === 1);
+    const isRight = async (): Promise<void> => {
+      const changed = core.host.snapshot.servers.flatMap((one) => one.changedOffers);
+      assert.deepEqual([named('a'), named('b'), changed], [['y'], ['x'], []]);
+      assert.equal(await read('note://1'), 'b');
+      assert.equal(await askedFor('prompts/get', { name: 'p' }), 'b');
+    };
+    await isRight();
+    await close();
+    open();
+    await serve({ a: late, b });
+    await isRight();
+  });
+
   it('an accepted tool is in the baseline, so the order of the file decides again (S3a)', async () => {
-    await serve({ a: { tools: [] }, b: { tools: ['x'] } });
+    await serve({ a: { tools: ['own'] }, b: { tools: ['x'] } });
     await change('a', { tools: ['x'] }, ['tools']);
     await acceptAll();
     assert.deepEqual([named('a'), named('b')], [['x'], []]);
@@ -316,7 +339,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     ['app', {}, { apps: { show: 'note://1' } }],
   ] as const) {
     it(`a new ${how} takes no URI from a resource in a baseline, also when that is listed no more`, async () => {
-      await serve({ a: before, b: { resources: ['note://1', 'note://2'] } });
+      await serve({ a: { tools: ['own'], ...before }, b: { resources: ['note://1', 'note://2'] } });
       await change('a', after, ['tools', 'resources']);
       assert.equal(await read('note://1'), 'b');
       assert.deepEqual(all()?.resources.filter(({ uri }) => uri === 'note://1').length, 1);
@@ -332,7 +355,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
   }
 
   it('a new resource or template takes no URI from a template in a baseline, and completions go to its server', async () => {
-    await serve({ a: {}, b: { templates: ['note://{x}/raw'] } });
+    await serve({ a: { tools: ['own'] }, b: { templates: ['note://{x}/raw'] } });
     await change(
       'a',
       { resources: ['note://1/raw', 'note://1'], templates: ['note://{y}/raw', '{+z}'] },
@@ -351,7 +374,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
   });
 
   it('the page of an app belongs to the server that had it at its approval, also if it lists no resources (G8)', async () => {
-    await serve({ a: {}, b: { apps: { chart: 'ui://b/chart' } } });
+    await serve({ a: { tools: ['own'] }, b: { apps: { chart: 'ui://b/chart' } } });
     await change('a', { resources: ['ui://b/chart'], apps: { other: 'ui://b/chart' } }, [
       'tools',
       'resources',
@@ -388,7 +411,8 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
   });
 
   it('without baselines of resources, as an earlier version stored them, the next list is the baseline (S3)', async () => {
-    await serve({ a: { tools: ['x'], resources: ['note://1'] }, b: {} });
+    const b = { tools: ['own'] };
+    await serve({ a: { tools: ['x'], resources: ['note://1'] }, b });
     await close();
     const [key, stored] = ['mcpToolsets.tools', storage.get('mcpToolsets.tools') as Fields[]];
     await storage.update(
@@ -396,13 +420,13 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
       stored.map(({ resources: _, ...rest }) => rest),
     );
     open();
-    await serve({ a: { tools: ['x', 'y'], resources: ['note://1', 'note://2'] }, b: {} });
+    await serve({ a: { tools: ['x', 'y'], resources: ['note://1', 'note://2'] }, b });
     const changed = (): string[] =>
       core.host.snapshot.servers.flatMap((one) =>
         one.changedOffers.map(({ original }) => original),
       );
     assert.deepEqual(changed(), ['y']);
-    await change('b', { resources: ['note://2'] }, ['resources']);
+    await change('b', { ...b, resources: ['note://2'] }, ['resources']);
     assert.equal(await read('note://2'), 'a');
     await change('a', { tools: ['x'], resources: ['note://1', 'note://3'] }, ['resources']);
     assert.deepEqual(changed(), ['y', 'note://3', 'note://2']);

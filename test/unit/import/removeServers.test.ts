@@ -13,6 +13,10 @@ const cases: [what: string, before: string, names: string[], after: string][] = 
   ['one beside a comment, which stays', '{\n\t"servers": {\n\t\t"a": {}, // mine\n\t\t"b": {}\n\t}\n}', ['a'], '{\n\t"servers": {\n\t\t // mine\n\t\t"b": {}\n\t}\n}'],
   ['one with Windows line ends', '{\r\n  "servers": {\r\n    "a": {},\r\n    "b": {}\r\n  }\r\n}', ['a'], '{\r\n  "servers": {\r\n    "b": {}\r\n  }\r\n}'],
   ['one in any case, as the editor compares', '{ "mcpServers": { "Files": {} } }', ['files'], '{ "mcpServers": { } }'],
+  ['one in a dev container, with its comments', '{\n  // image\n  "image": "x",\n  "customizations": {\n    "vscode": {\n      "extensions": ["a"],\n      "mcp": {\n        "servers": {\n          // mine\n          "a": { "command": "x" },\n          "b": {} // two\n        }\n      }\n    }\n  }\n}\n', ['a'], '{\n  // image\n  "image": "x",\n  "customizations": {\n    "vscode": {\n      "extensions": ["a"],\n      "mcp": {\n        "servers": {\n          // mine\n          "b": {} // two\n        }\n      }\n    }\n  }\n}\n'],
+  ['one in the settings of a dev container', '{ "customizations": { "vscode": { "settings": { "mcp.servers": { "a": {}, "b": {} } } } } }', ['a'], '{ "customizations": { "vscode": { "settings": { "mcp.servers": { "b": {} } } } } }'],
+  ['one in a workspace file, beside its folders', '{\n\t"folders": [{ "path": "a" }],\n\t"settings": {\n\t\t"mcp": {\n\t\t\t"servers": {\n\t\t\t\t"a": {},\n\t\t\t\t"b": {},\n\t\t\t},\n\t\t},\n\t},\n}\n', ['b'], '{\n\t"folders": [{ "path": "a" }],\n\t"settings": {\n\t\t"mcp": {\n\t\t\t"servers": {\n\t\t\t\t"a": {},\n\t\t\t},\n\t\t},\n\t},\n}\n'],
+  ['one behind keys that dots join', '{ "settings": { "mcp.servers": { "a": {} } }, "settings.mcp": { "servers": { "a": {} } } }', ['a'], '{ "settings": { "mcp.servers": { } }, "settings.mcp": { "servers": { } } }'],
 ]; // oxfmt-ignore
 
 describe('planRemoval', () => {
@@ -26,6 +30,8 @@ describe('planRemoval', () => {
       '{ "servers": { "b": {} } }',
       '{ "a": {} }',
       '{ "servers": ["a"] }',
+      '{ "customizations": { "other": { "mcp": { "servers": { "a": {} } } } }, "a": { "servers": { "a": {} } } }',
+      '{ "settings": { "mcp": { "inputs": { "a": {} } }, "a": {} } }',
       '',
       '{',
       '[1',
@@ -46,6 +52,10 @@ describe('isOfEditor', () => {
     ['/ws/.mcp.json', true],
     ['/ws/below/.mcp.json', false],
     ['/ws/.cursor/mcp.json', false],
+    ['/ws/team.code-workspace', true],
+    ['/ws/.devcontainer.json', true],
+    ['/ws/.devcontainer/api/devcontainer.json', true],
+    ['/ws/.vscode/settings.json', false],
   ] as const) {
     it(`isOfEditor(${file}): ${expected}`, () => assert.equal(isOfEditor(file, ['/ws']), expected));
   }

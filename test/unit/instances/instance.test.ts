@@ -62,6 +62,7 @@ describe('subscriptions of an instance', () => {
         idleLimit: () => 1000,
         onEnd: (reason) => ended.push(reason),
         onOfferChanged: () => {},
+        onTaskResult: () => {},
         onRest: () => {},
       },
     );
@@ -158,7 +159,7 @@ describe('calls of an instance that wait for clients (L2, G4)', () => {
   } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     const ignore = (): void => {};
-    const deps = { clock, idleLimit: () => 1000 };
+    const deps = { clock, idleLimit: () => 1000, onTaskResult: ignore };
     const made = new Instance(
       's#1',
       connection,

@@ -13,7 +13,7 @@ describe('failures of a server', () => {
     } as const;
     const causes: FailureCause[] = [
       { kind: 'startFailed', failure },
-      { kind: 'lost', cause: 'It said s3cret.', final: true },
+      { kind: 'lost', cause: 'It said s3cret.', final: true, count: 4 },
     ];
     const text = 'version: 1\nservers:\n  a: { transport: stdio, command: x }\n';
     const parsed = parseMindsFile(

@@ -113,7 +113,10 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
       if (!/\S/.test(pattern)) continue;
       const hit = once.filter((name) => fits(pattern, name));
       if (hit.length === 0) say('pattern-matches-nothing');
-      else if (hit.every((name) => column(whitelist, name) === 'hit')) say('pattern-overruled');
+      // Names that overrule a pattern leave it its effect on later names.
+      const rescuers = whitelist.filter((one) => one.includes('*') || !pattern.includes('*'));
+      if (hit.length > 0 && hit.every((name) => column(rescuers, name) === 'hit'))
+        say('pattern-overruled');
     }
     const holders = new Set<string>();
     for (const { name } of own) {

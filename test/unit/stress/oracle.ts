@@ -304,7 +304,9 @@ function curate(
   }
   for (const pattern of blacklist) {
     const hit = offers.filter((name) => matches(pattern, name));
-    if (hit.length > 0 && hit.every((name) => whitelist.some((one) => matches(one, name)))) {
+    // Names that overrule a pattern leave it its effect on later names.
+    const rescuers = whitelist.filter((one) => one.includes('*') || !pattern.includes('*'));
+    if (hit.length > 0 && hit.every((name) => rescuers.some((one) => matches(one, name)))) {
       problems.push('pattern-overruled');
     }
   }

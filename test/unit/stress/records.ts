@@ -290,6 +290,13 @@ export class Records {
         const first = all.findIndex((other) => other.code === code && other.server === server);
         return code === 'name-twice-in-server' ? index === first : code !== 'yaml-syntax';
       })
+      // Several deaths within a minute are an error for a while, which has separate tests.
+      .filter(
+        ({ code, severity, server = '' }) =>
+          code !== 'connection-lost' ||
+          severity !== 'error' ||
+          this.deps.oracle.history(server).servingTrouble,
+      )
       .map(({ code }) => code as string);
     if (snapshot.refused.length > 0) shown.push('yaml-syntax');
     // The later of the two failures is a matter of its supervision, with separate tests.

@@ -155,6 +155,57 @@ describe('overrides of tools (O1)', () => {
     });
   }
 
+  describe('an unknown argument gets no value of the file (O4)', () => {
+    const open = { properties: { deep: { type: 'object', properties: { x: {} } }, a: text } };
+    const closed = { ...open, additionalProperties: false };
+    for (const [name, schema] of Object.entries({ open, closed, empty: {} })) {
+      it(`a fixed value of an unknown argument is not sent, also if an agent gives one: ${name} schema`, () => {
+        const made = changed(schema, { 'deep.x': fixed(1) });
+        assert.deepEqual(made.schema, { type: 'object', ...schema });
+        assert.deepEqual(made.send({ a: 'b' }), { kind: 'completed', arguments: { a: 'b' } });
+        assert.deepEqual(made.send(undefined), { kind: 'completed', arguments: {} });
+        const own = { 'deep.x': 2, 'DEEP.X': 3, a: 'b' };
+        assert.deepEqual(made.send(own), { kind: 'completed', arguments: { a: 'b' } });
+        assert.match(made.faults[0]?.detail ?? '', /^is not in its schema, so it is not sent$/);
+      });
+
+      it(`a default of an unknown argument is not sent: ${name} schema`, () => {
+        const made = changed(schema, { b: { default: { value: 1 } } });
+        assert.deepEqual(made.schema, { type: 'object', ...schema });
+        assert.deepEqual(made.send({}), { kind: 'completed', arguments: {} });
+        assert.deepEqual(made.send({ b: 2 }), { kind: 'completed', arguments: { b: 2 } });
+      });
+    }
+
+    it('the other overrides of the tool still apply', () => {
+      const made = changed(open, { b: fixed(1), a: fixed('x') });
+      assert.deepEqual(made.send({}), { kind: 'completed', arguments: { a: 'x' } });
+    });
+
+    it('`allow` still holds for an unknown argument', () => {
+      const made = changed(open, { b: { allow: ['x'], default: { value: 'x' } } });
+      assert.deepEqual(made.send({}), { kind: 'completed', arguments: {} });
+      assert.equal(made.send({ b: 'y' }).kind, 'refused');
+    });
+
+    it('an argument that the schema only requires is sent', () => {
+      for (const given of [fixed(1), { default: { value: 1 } }]) {
+        for (const schema of [{ required: ['b'] }, { allOf: [{ required: ['b'] }] }]) {
+          const made = changed(schema, { b: given });
+          assert.deepEqual(made.faults, []);
+          assert.ok(!JSON.stringify(made.schema).includes('required'));
+          assert.deepEqual(made.send({}), { kind: 'completed', arguments: { b: 1 } });
+        }
+      }
+    });
+
+    it('an argument that only one alternative has is sent', () => {
+      const schema = { oneOf: [{ properties: { a: text } }, { properties: { b: text } }] };
+      const made = changed(schema, { b: fixed('x') });
+      assert.deepEqual(made.send({}), { kind: 'completed', arguments: { b: 'x' } });
+    });
+  });
+
   for (const [what, schema, given, faults] of [
     [
       'an argument that the schema does not have',

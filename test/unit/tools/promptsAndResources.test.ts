@@ -78,7 +78,7 @@ describe('filters and transforms of prompts and resources (N1, N3)', () => {
   it('a failed list is a problem, and its patterns have no warning', () => {
     const prompts = {
       prompts: [],
-      malformed: [{ name: '(entry 1)', detail: 'has no name' }],
+      malformed: [{ name: 'entry 1', detail: 'has no name' }],
       failure: 'It failed.',
     };
     assert.deepEqual(codes(curated({ prompts: { whitelist: ['a*'] } }, { prompts })), [

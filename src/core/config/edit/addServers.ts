@@ -13,9 +13,10 @@ import {
 } from '../../yaml/editNodes.js';
 import {
   applyEdits,
+  flowText,
   insertAt,
   insertion,
-  scalarText,
+  keyText,
   valueEdit,
   type Edits,
 } from '../../yaml/edits.js';
@@ -25,6 +26,7 @@ type EntryValue =
   | string
   | number
   | boolean
+  | null
   | readonly EntryValue[]
   | { readonly [key: string]: EntryValue | undefined };
 
@@ -147,30 +149,11 @@ function mapLines(map: NewEntry, indent: string, step: string): string[] {
     const short = `${head} ${flowText(value)}`;
     // Chosen names are easier to read one below the other.
     const isNames = key === 'env' || key === 'headers';
-    if (typeof value !== 'object' || (short.length <= widest && !isNames)) return [short];
+    if (typeof value !== 'object' || value === null || (short.length <= widest && !isNames))
+      return [short];
     if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flowText(item)}`)];
     return [head, ...mapLines(value, indent + step, step)];
   });
-}
-
-function flowText(value: EntryValue): string {
-  if (typeof value === 'string') return quotedText(value);
-  if (typeof value !== 'object') return String(value);
-  if (isList(value)) return `[${value.map(flowText).join(', ')}]`;
-  const entries = Object.entries(value).flatMap(([key, item]) =>
-    item === undefined ? [] : [`${keyText(key)}: ${flowText(item)}`],
-  );
-  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
-}
-
-function keyText(key: string): string {
-  return /^[a-zA-Z_][a-zA-Z0-9_-]*$/.test(key) ? scalarText(key) : quotedText(key, true);
-}
-
-function quotedText(text: string, quoted = false): string {
-  // Single quotes have no way to write these.
-  if (/[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text)) return JSON.stringify(text);
-  return scalarText(text, quoted ? "'" : '');
 }
 
 function isList(value: object): value is readonly EntryValue[] {

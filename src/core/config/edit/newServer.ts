@@ -1,5 +1,5 @@
 /** Makes a new server from typed answers. Each check returns a sentence about the mistake. */
-import { commandWords } from '../read/commandWords.js';
+import { commandWords } from '../../base/commandWords.js';
 import type { NewEntry } from './addServers.js';
 import { builtInToolset } from '../model.js';
 

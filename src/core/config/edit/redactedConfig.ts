@@ -12,7 +12,15 @@ export function redactedConfig(text: string): string | undefined {
   return errors.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
 }
 
-const switches = ['enabled', 'truely-stateless', 'start', 'spare', 'transport', 'type'];
+const switches = [
+  'enabled',
+  'stateless',
+  'truely-stateless',
+  'start',
+  'spare',
+  'transport',
+  'type',
+];
 const settings = [
   'command',
   'cwd',

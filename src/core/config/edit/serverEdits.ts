@@ -8,6 +8,7 @@ import {
   EditNodes,
   endsInBlockScalar,
   isAlias,
+  isAnchored,
   isEmptyValue,
   isMap,
   isSeq,
@@ -89,7 +90,7 @@ function addBelow(
     if (!place || !next) return place && addKeys(nodes, place, path.slice(depth), flow, items);
     place = next;
   }
-  const list = place?.pair.value;
+  const list = nodes.target(place?.pair.value);
   if (!place || isEmptyValue(list)) return place && edits.valueEdit(nodes, place, flow);
   if (!isSeq(list) || items.length === 0) return undefined;
   return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
@@ -99,7 +100,7 @@ function addBelow(
  * Adds keys, each in the map of the one before. They come first in a map in flow style or with a
  * block text at its end.
  */
-function addKeys(
+export function addKeys(
   nodes: EditNodes,
   { pair }: Pick<PairPlace, 'pair'>,
   path: readonly string[],
@@ -167,13 +168,21 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
 }
 
 function sparingOthers(text: string, server: string, made: Edits): Edits {
-  if (!made) return undefined;
+  return made && othersChanged(text, server, made)?.length === 0 ? made : undefined;
+}
+
+/** Returns the ids of the other servers that edits change; undefined if they add or lose one. */
+export function othersChanged(
+  text: string,
+  server: string,
+  made: readonly edits.TextEdit[],
+): string[] | undefined {
   const before = serverValues(text);
   const after = serverValues(edits.applyEdits(text, made));
   if (!before || !after || before.size !== after.size) return undefined;
-  for (const [id, body] of before)
-    if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
-  return made;
+  return [...before.keys()].filter(
+    (id) => id !== server && !isDeepStrictEqual(before.get(id), after.get(id)),
+  );
 }
 
 /** Returns an empty set for an unreadable text. */
@@ -209,17 +218,41 @@ export function toolFilterOf(text: string, server: string): NameFilter | undefin
 }
 
 /**
- * Removes and appends items until the lists of tools are as wanted. An empty list goes with its
- * key.
+ * Removes and adds items until the lists of tools are as wanted. An empty list goes with its key.
+ * @param inAll true if aliases are followed, so that other servers may change too
  */
-export function setToolFilter(text: string, server: string, wanted: NameFilter): Edits {
+export function setToolFilter(
+  text: string,
+  server: string,
+  wanted: NameFilter,
+  inAll = false,
+): Edits {
   let after: string | undefined = text;
   for (const list of lists)
-    after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
+    after = after === undefined ? undefined : withList(after, server, list, wanted[list], inAll);
   if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted))
     return undefined;
   if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
-  return sparingOthers(text, server, edits.difference(text, after));
+  const made = edits.difference(text, after);
+  return inAll ? made : sparingOthers(text, server, made);
+}
+
+/**
+ * Writes the lists that come from an alias or a merge into the entry itself, where they can change
+ * without other servers.
+ */
+export function ownLists(text: string, server: string): Edits {
+  const nodes = EditNodes.read(text);
+  const tools = serverValues(text)?.get(server)?.['tools'];
+  if (!nodes || !isObject(tools)) return undefined;
+  const written = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools');
+  const shared = lists.flatMap((list) => {
+    const place = nodes.pairOf(written?.pair.value, list);
+    return place && isAlias(place.pair.value)
+      ? (edits.valueEdit(nodes, place, edits.flowText(tools[list])) ?? [])
+      : [];
+  });
+  return shared.length > 0 ? shared : setOwnKey(nodes, server, 'tools', edits.flowText(tools));
 }
 
 function withoutLists(text: string, server: string): PlainMap {
@@ -239,28 +272,56 @@ function withList(
   server: string,
   list: (typeof lists)[number],
   wanted: readonly string[],
+  inAll: boolean,
 ): string | undefined {
   const before = toolFilterOf(text, server)?.[list];
   if (!before) return undefined;
-  const added = wanted.filter((one) => !before.includes(one)).map((one) => edits.scalarText(one));
-  const removed = before.findIndex((one) => !wanted.includes(one));
-  if (added.length === 0 && removed < 0) return text;
-  const nodes = EditNodes.read(text);
-  if (!nodes) return undefined;
+  if (isDeepStrictEqual(new Set(before), new Set(wanted))) return text;
+  const nodes = EditNodes.read(text, inAll);
+  const made = nodes && listStep(nodes, server, list, before, wanted);
+  return made && withList(edits.applyEdits(text, made), server, list, wanted, inAll);
+}
+
+/** Adds all new items, or removes one. */
+function listStep(
+  nodes: EditNodes,
+  server: string,
+  list: (typeof lists)[number],
+  before: readonly string[],
+  wanted: readonly string[],
+): Edits {
   const tools = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools')?.pair;
   const written = nodes.pairOf(tools?.value, list)?.pair;
-  let made: Edits;
-  if (added.length > 0) {
-    const items = tools && !written ? [] : added;
-    made = addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, items);
-  } else if (wanted.length === 0) {
-    const isAlone = isMap(tools?.value) && tools.value.items.length === 1;
-    made = edits.removeKey(nodes, spanOf((isAlone ? tools : written)?.key)?.start ?? -1);
-  } else {
-    const items = isSeq(written?.value) ? written.value.items : [];
-    made = edits.removeItem(nodes, spanOf(items[removed])?.start ?? -1);
+  const value = nodes.target(written?.value);
+  const items: readonly unknown[] = isSeq(value) ? value.items : [];
+  // A list that comes from an alias or a merge is not written here.
+  if (before.length > 0 && items.length === 0) return undefined;
+  const removed = items[before.findIndex((one) => !wanted.includes(one))];
+  const news = wanted.filter((one) => !before.includes(one));
+  const added = news.map((one) => edits.textLike(removed ?? items[0], one));
+  const [first = ''] = news;
+  if (isSeq(value) && added.length === 1 && first !== wanted.at(-1)) {
+    // A pattern comes back to its place.
+    const [previous = ''] = wanted.slice(0, wanted.indexOf(first)).slice(-1);
+    return edits.insertItems(nodes, value, before.indexOf(previous) + 1, added);
   }
-  return made && withList(edits.applyEdits(text, made), server, list, wanted);
+  if (added.length > 0) {
+    const lines = tools && !written ? [] : added;
+    return addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, lines);
+  }
+  if (wanted.length > 0 || isAnchored(value))
+    return edits.removeItem(nodes, spanOf(removed)?.start ?? -1);
+  return removeList(nodes, tools, written);
+}
+
+/** Removes the key of a list, or of the tools with only this list. */
+function removeList(
+  nodes: EditNodes,
+  tools: PairPlace['pair'] | undefined,
+  written: PairPlace['pair'] | undefined,
+): Edits {
+  const isAlone = isMap(tools?.value) && tools.value.items.length === 1;
+  return edits.removeKey(nodes, spanOf((isAlone ? tools : written)?.key)?.start ?? -1);
 }
 
 /**
@@ -270,7 +331,10 @@ function withList(
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
   if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
-  return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
+  return setToolFilter(text, server, {
+    whitelist: [],
+    blacklist: [...filter.blacklist, tool],
+  });
 }
 
 /**
@@ -291,13 +355,12 @@ export function addOverride(
 const launchKeys = ['transport', ...transportOfKey.keys()];
 
 /**
- * True if an edit changes the launch of the server around the caret. @param caret an offset in
- * `now`
+ * Returns the server around the caret if an edit changes its launch. @param caret an offset in `now`
  */
-export function changesLaunchAt(before: string, now: string, caret: number): boolean {
+export function launchTypedAt(before: string, now: string, caret: number): string | undefined {
   const nodes = EditNodes.read(now);
   const servers = serverValues(now);
-  if (!nodes || !servers) return false;
+  if (!nodes || !servers) return undefined;
   // Blank lines and comments behind an entry belong to it, because it grows there.
   const entries = [...servers.keys()].map((id) => ({
     id,
@@ -305,8 +368,8 @@ export function changesLaunchAt(before: string, now: string, caret: number): boo
   }));
   const { id } =
     entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
-  if (id === undefined) return false;
+  if (id === undefined) return undefined;
   const was = serverValues(before)?.get(id) ?? {};
   const is = servers.get(id) ?? {};
-  return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key]));
+  return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key])) ? id : undefined;
 }

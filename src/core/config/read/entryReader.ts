@@ -20,7 +20,7 @@ import {
 
 export type Entries = ReadonlyMap<string, MapEntry>;
 
-type Duplicate = 'duplicate-key' | 'duplicate-key:ofHeader' | 'duplicate-server';
+type Duplicate = `duplicate-key${'' | ':ofHeader' | ':stateless'}` | 'duplicate-server';
 
 const mostProblems = 500;
 
@@ -69,8 +69,11 @@ export class NodeReader {
   }
 
   soften(): void {
-    for (const [index, found] of this.kept.entries())
-      this.kept[index] = { ...found, severity: 'information' };
+    this.revise((found) => ({ ...found, severity: 'information' }));
+  }
+
+  revise(change: (found: Problem) => Problem): void {
+    for (const [index, found] of this.kept.entries()) this.kept[index] = change(found);
   }
 
   whole(file: string): readonly Problem[] {

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { parse } from 'dotenv';
 import { isLoopback } from '../../base/loopback.js';
 import type { Place } from '../../base/problem.js';
-import { hasArguments, isShell } from './commandWords.js';
+import { problemOf } from '../../base/problemOf.js';
+import { hasArguments, isShell } from '../../base/commandWords.js';
 import type { EntryReader } from './entryReader.js';
 import { suggestTransports, transportOfKey } from '../keys.js';
 import {
@@ -118,7 +119,10 @@ const writtenOut = 'Write the value out: this key takes no reference.';
 
 function readCommand(server: Server, owner: string): string | undefined {
   const entry = server.entry('command');
-  if (!entry) return server.missingKey(owner, 'command: npx');
+  if (!entry)
+    return server.missing(['command'], () =>
+      problemOf('missing-key:command', server.at, { owner }),
+    );
   const command = server.read('command');
   if (command === undefined) return undefined;
   if (hasArguments(command)) return server.report('command-with-arguments', 'command', {});
@@ -177,7 +181,7 @@ function readCwd(server: Server): string | undefined {
   if (written === undefined) return undefined;
   const cwd = path.resolve(source.folder, written);
   if (!starts || deps.directoryExists(cwd)) return cwd;
-  const usual = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  const usual = 'Create the folder, or correct `cwd`; it is relative to the workspace folder.';
   return server.report('cwd-missing', 'cwd', { cwd, fix: unexpanded(written) ?? usual });
 }
 

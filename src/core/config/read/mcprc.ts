@@ -7,12 +7,13 @@ import type { Place } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { readJson } from '../../yaml/jsonTree.js';
 import type { ConfigDeps, ParsedSource, SourceText } from '../model.js';
+import type { LayerOf } from './layer.js';
 import { accepted, readServers, refused } from './parse.js';
 import { FilePlaces } from './places.js';
 import { shortened } from '../problems.js';
 import { isEmpty, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 
-export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
+export function parseMcprc(source: SourceText, deps: ConfigDeps, layerOf?: LayerOf): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
   const text = withoutMark(source.text);
   const places = new FilePlaces(source.file, text);
@@ -25,7 +26,8 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const servers = serversOf(reader, root);
   if (!servers || reader.failed) return refused(source.file, reader.whole(source.file));
   const entries = [...servers.values()].filter(({ key }) => key !== '$schema');
-  return accepted(source, readServers(reader, entries, translated), reader.whole(source.file));
+  const read = readServers(reader, entries, { translated, layerOf });
+  return accepted(source, read, reader.whole(source.file));
 }
 
 function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {

@@ -6,15 +6,14 @@ import type { Place, Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import {
   isEnabled,
+  startOfFile,
   type ConfigModel,
   type ConfigDeps,
   type ConfiguredServer,
-  type InstanceLimit,
   type ParsedSource,
   type SourceText,
 } from '../model.js';
-import { parseMcprc } from './mcprc.js';
-import { parseMindsFile } from './parse.js';
+import { Layers } from './layers.js';
 import { firstEntry } from '../problems.js';
 import { fileUnreadable } from '../sources.js';
 
@@ -37,14 +36,14 @@ export function mergeSources(
   const accepted = new Map<string, AcceptedSource>();
   const servers = new Map<string, { readonly server: ConfiguredServer; readonly folder: string }>();
   const shadowed = new Map<string, Place[]>();
-  let limit: InstanceLimit | undefined;
+  for (const { kind, file } of parsed) if (kind === 'refused') refused.push(file);
   for (const source of parsed) {
-    for (const found of source.problems) problems.push(found);
-    if (source.kind === 'refused') refused.push(source.file);
+    const { problems: found } = source;
+    const present = source.kind === 'refused' ? found : inPresentText(found, refused);
+    for (const one of present) problems.push(one);
     const serving = source.kind === 'accepted' ? source : previous.get(source.file);
     if (!serving) continue;
     accepted.set(source.file, serving);
-    limit ??= serving.limit;
     for (const server of serving.servers) {
       const held = servers.get(server.id);
       if (!held) {
@@ -57,45 +56,107 @@ export function mergeSources(
       const holder = held.server.places.key;
       const isShadowed = serving.origin === 'user' || serving.folder === held.folder;
       if (isShadowed) shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
-      const given = { id: server.id, file: holder.file };
-      const found = isShadowed
-        ? problemOf('server-shadowed', place, {
-            ...given,
-            related: [{ message: 'The entry that wins is here.', place: holder }],
-          })
-        : problemOf('id-in-other-folder', place, { ...given, related: firstEntry(holder) });
-      const severity = isEnabled(server) ? found.severity : 'information';
-      problems.push({
-        ...found,
-        server: server.id,
-        severity,
-      });
+      problems.push(usedTwice(server, holder, isShadowed));
     }
   }
+  const limit = limitOf([...accepted.values()]);
   const model = {
     servers: [...servers.values()].map(({ server }) => server),
     ...(limit && { limit }),
     shadowed,
   };
-  return { model, problems, refused, accepted };
+  return {
+    model,
+    problems,
+    refused,
+    accepted,
+  };
+}
+
+function limitOf(sources: readonly AcceptedSource[]): AcceptedSource['limit'] {
+  const limits = sources.filter(({ limit }) => limit !== undefined);
+  return (limits.find(({ origin }) => origin === 'local') ?? limits[0])?.limit;
+}
+
+/** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
+export function inPresentText(
+  problems: readonly Problem[],
+  refused: readonly string[],
+): readonly Problem[] {
+  return problems.flatMap((problem) => {
+    const { file } = problem.place;
+    if (!refused.includes(file)) return [problem];
+    return problem.severity === 'error'
+      ? [{ ...problem, place: { file, range: startOfFile } }]
+      : [];
+  });
+}
+
+/** The layers come last, because they lie over the others. */
+function inOrderOfLayers(sources: readonly SourceText[]): readonly SourceText[] {
+  const isLayer = ({ origin }: SourceText): boolean => origin === 'local';
+  return [...sources.filter((one) => !isLayer(one)), ...sources.filter(isLayer)];
+}
+
+function usedTwice(server: ConfiguredServer, holder: Place, isShadowed: boolean): Problem {
+  const { id, places } = server;
+  const given = { id, file: holder.file };
+  const found = isShadowed
+    ? problemOf('server-shadowed', places.key, {
+        ...given,
+        related: [{ message: 'The entry that wins is here.', place: holder }],
+      })
+    : problemOf('id-in-other-folder', places.key, { ...given, related: firstEntry(holder) });
+  return { ...found, server: id, severity: isEnabled(server) ? found.severity : 'information' };
+}
+
+interface ValidSource {
+  readonly source: SourceText;
+  readonly parsed: AcceptedSource;
+  /** The texts that lay over it. */
+  readonly layers: string;
 }
 
 export class ConfigState {
-  private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
+  /** By file. */
+  private valid: ReadonlyMap<string, ValidSource> = new Map();
 
   /** Takes all present sources and forgets any other. A file listed twice counts once. */
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
+    const present = inOrderOfLayers([...byFile.values()]);
     const parsing = { ...deps, programs: deps.findersFor?.(sources) };
-    const parsed = [...byFile.values()].map((source) =>
-      source.origin === 'mcprc' ? parseMcprc(source, parsing) : parseMindsFile(source, parsing),
+    const layers = new Layers(parsing, present, (file) => this.valid.get(file)?.source);
+    const previous = new Map<string, AcceptedSource>();
+    const parsed = present.map((source) => {
+      const reading = layers.read(source);
+      const kept = reading.kind === 'refused' ? this.kept(source.file, layers) : undefined;
+      if (kept) previous.set(source.file, kept);
+      return reading;
+    });
+    const { accepted, ...merged } = mergeSources(parsed, previous);
+    this.valid = new Map(
+      present.flatMap((one) => {
+        const now = accepted.get(one.file);
+        if (!now) return [];
+        const source = (previous.has(one.file) && this.valid.get(one.file)?.source) || one;
+        return [[one.file, { source, parsed: now, layers: layers.textsOver(source) }] as const];
+      }),
     );
-    const { accepted, ...merged } = mergeSources(parsed, this.accepted);
-    this.accepted = accepted;
-    const unreadable = [...byFile.values()].flatMap(({ file, unreadable: reason }) =>
+    const unreadable = present.flatMap(({ file, unreadable: reason }) =>
       reason === undefined ? [] : [fileUnreadable(file, reason, true)],
     );
     return { ...merged, problems: [...unreadable, ...merged.problems] };
+  }
+
+  /** Its values stay as they were read, unless the layer over it has changed (C7). */
+  private kept(file: string, layers: Layers): AcceptedSource | undefined {
+    const valid = this.valid.get(file);
+    if (!valid) return undefined;
+    const { source, parsed } = valid;
+    const again = layers.read(source);
+    const isSame = valid.layers === layers.textsOver(source);
+    return isSame || again.kind === 'refused' ? parsed : again;
   }
 }

@@ -4,29 +4,49 @@
 import { byPlace, type Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
-import { viewHashOf } from '../hash.js';
-import { launchHashOf } from '../launchValues.js';
-import { readLaunch } from './launch.js';
+import { readJoined, type LayerOf } from './layer.js';
 import {
   builtInToolset,
   type ConfigDeps,
   type ConfiguredServer,
   type InstanceLimit,
   type ParsedSource,
-  type ServerDefinition,
   type SourceText,
 } from '../model.js';
-import { serverPlaces } from './places.js';
-import { shortened } from '../problems.js';
+import { readServer } from './server.js';
 import { readYamlFile } from './yamlProblems.js';
-import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
+import { isEmpty, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
 import { Table } from './shapes.js';
-import { readView } from './view.js';
 
-export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
-  const { file } = source;
+/** A file with a valid head, whose servers are not read yet. */
+export interface OpenedFile {
+  readonly kind: 'opened';
+  readonly reader: EntryReader;
+  readonly entries: readonly MapEntry[];
+  readonly limit: InstanceLimit | undefined;
+}
+
+/** @param layerOf the layer over an entry, by its id (C7) */
+export function parseMindsFile(
+  source: SourceText,
+  deps: ConfigDeps,
+  layerOf?: LayerOf,
+): ParsedSource {
   if (source.text === undefined) return accepted(source, [], []);
-  const { places, root, problems: found } = readYamlFile(file, source.text);
+  const opened = openMindsFile(source, source.text, deps);
+  if (opened.kind === 'refused') return opened;
+  const { reader, entries, limit } = opened;
+  const servers = readServers(reader, entries, { layerOf });
+  return accepted(source, servers, reader.whole(source.file), limit);
+}
+
+export function openMindsFile(
+  source: SourceText,
+  text: string,
+  deps: ConfigDeps,
+): OpenedFile | RefusedSource {
+  const { file } = source;
+  const { places, root, problems: found } = readYamlFile(file, text);
   if (!root) return refused(file, found);
   const reader = new EntryReader(undefined, places, deps, source);
   for (const warning of found) reader.note(warning);
@@ -39,20 +59,29 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   const head = checkedHead(reader, root);
   const table = serversOf(reader, root);
   if (reader.failed) return refused(file, reader.whole(file));
-  const servers = readServers(reader, table ? [...table.values()] : []);
   // A wrong limit costs itself (C4).
   const most = head.read('maxInstances');
   const entry = head.entry('maxInstances');
   const limit = entry && most !== undefined ? { most, place: places.key(entry) } : undefined;
-  return accepted(source, servers, reader.whole(file), limit);
+  return {
+    kind: 'opened',
+    reader,
+    entries: table ? [...table.values()] : [],
+    limit,
+  };
 }
 
 const mostServers = 500;
 
+interface ReadingOfServers {
+  readonly translated?: (entry: MapEntry) => MapEntry;
+  readonly layerOf?: LayerOf | undefined;
+}
+
 export function readServers(
   reader: EntryReader,
   entries: readonly MapEntry[],
-  translated = (entry: MapEntry): MapEntry => entry,
+  { translated = (entry) => entry, layerOf }: ReadingOfServers = {},
 ): ConfiguredServer[] {
   const { places, deps, source } = reader;
   const next = entries[mostServers];
@@ -61,86 +90,15 @@ export function readServers(
     reader.report('too-many-servers', places.key(next), { count, most: mostServers });
   }
   return entries.slice(0, mostServers).flatMap((entry) => {
-    const own = new EntryReader(entry.key, places, deps, source, reader.room);
-    const server = readServer(own, translated(entry));
+    const layer = layerOf?.(entry.key);
+    const owner = layer && source.origin === 'user' ? layer.source : source;
+    const own = new EntryReader(entry.key, places, deps, owner, reader.room);
+    const below = translated(entry);
+    const server = layer ? readJoined(own, below, layer) : readServer(own, below);
     reader.takeOver(own);
     // Its tools are ours (L5).
     return server.id === builtInToolset ? [] : [server];
   });
-}
-
-/**
- * Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry
- * costs one entry (C4).
- */
-export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
-  const id = entry.key;
-  const written = valueIn(entry.value, 'enabled');
-  // A disabled server never starts, so its mistakes are information (C1).
-  const enabled = written?.kind !== 'scalar' || written.value !== false;
-  reader.starts = enabled;
-  const places = serverPlaces(reader.places, entry);
-  if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
-    const rule = 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
-    const why = id.length > 64 ? `has ${id.length} characters; at most 64 are allowed` : rule;
-    reader.report('server-id-invalid', places.key, { id: shortened(id), why });
-  } else if (id === builtInToolset) {
-    reader.report('server-id-invalid:builtIn', places.key, { id });
-  }
-  const definition = readDefinition(reader, entry, places);
-  const { source } = reader;
-  const from = {
-    id,
-    source: source.file,
-    origin: source.origin ?? 'folder',
-    places,
-  };
-  const { failed } = reader;
-  if (!enabled) reader.soften();
-  if (definition === undefined || failed)
-    return {
-      kind: 'invalid',
-      ...from,
-      enabled,
-    };
-  return {
-    kind: 'valid',
-    ...from,
-    definition,
-  };
-}
-
-function readDefinition(
-  reader: EntryReader,
-  entry: MapEntry,
-  places: ServerDefinition['places'],
-): ServerDefinition | undefined {
-  const { value } = entry;
-  if (value.kind !== 'map' && !isEmpty(value)) {
-    const fix = 'Write the settings of the server below its id, each on its own line.';
-    const what = `Server \`${shortened(entry.key)}\``;
-    return reader.wrong(entry, 'a map of settings', fix, describe(value), what);
-  }
-  const map = value.kind === 'map' ? value : undefined;
-  const server = new Table(reader, 'server', map, reader.places.key(entry));
-  const enabled = server.read('enabled') ?? true;
-  const trulyStateless = server.read('truely-stateless') ?? false;
-  // Such an entry only switches off the same server of another file (C5).
-  if (!enabled && server.entries.size === 1) return undefined;
-  const launch = readLaunch(server, entry.key);
-  const view = readView(server);
-  if (launch === undefined) return undefined;
-  const launchHash = launchHashOf(launch, trulyStateless);
-  return {
-    id: entry.key,
-    enabled,
-    trulyStateless,
-    launch,
-    ...view,
-    places,
-    launchHash,
-    viewHash: viewHashOf(view),
-  };
 }
 
 export function accepted(
@@ -160,7 +118,9 @@ export function accepted(
   };
 }
 
-export function refused(file: string, found: readonly Problem[]): ParsedSource {
+export type RefusedSource = Extract<ParsedSource, { kind: 'refused' }>;
+
+export function refused(file: string, found: readonly Problem[]): RefusedSource {
   return {
     kind: 'refused',
     file,

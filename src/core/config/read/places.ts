@@ -7,6 +7,9 @@ import type { ServerPlaces } from '../model.js';
 import { TextPositions, type Span } from '../../yaml/textPositions.js';
 import type { MapEntry, ValueNode } from '../../yaml/valueNodes.js';
 
+/** The file of each span of a layer (C7), because a joined entry has spans of two files. */
+const owners = new WeakMap<Span, FilePlaces>();
+
 type Path = readonly (string | number)[];
 
 export class FilePlaces {
@@ -20,7 +23,26 @@ export class FilePlaces {
   }
 
   place(span: Span): Place {
-    return { file: this.file, range: this.positions.range(span) };
+    const { file, positions } = this.owner(span);
+    return { file, range: positions.range(span) };
+  }
+
+  /** Keeps the places of an entry in this file when it is read as part of another. */
+  own({ keySpan, value }: MapEntry, seen = new Set<ValueNode>()): void {
+    owners.set(keySpan, this);
+    this.ownNode(value, seen);
+  }
+
+  private ownNode(node: ValueNode, seen: Set<ValueNode>): void {
+    if (seen.has(node)) return;
+    seen.add(node);
+    owners.set(node.span, this);
+    if (node.kind === 'list') for (const item of node.items) this.ownNode(item, seen);
+    if (node.kind === 'map') for (const entry of node.entries.values()) this.own(entry, seen);
+  }
+
+  private owner(span: Span): FilePlaces {
+    return owners.get(span) ?? this;
   }
 
   /**
@@ -57,7 +79,7 @@ export class FilePlaces {
   private showsWell(node: ValueNode): boolean {
     if (node.span.end <= node.span.start) return false;
     if (node.kind === 'scalar') return true;
-    const { start, end } = this.positions.range(node.span);
+    const { start, end } = this.place(node.span).range;
     return start.line === end.line;
   }
 }

@@ -271,6 +271,7 @@ function readTexts(
 
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longestTimer = 2 ** 31 - 1;
+const mostMinutes = 35_791;
 
 function readDuration(reader: EntryReader, entry: MapEntry): number | undefined {
   const { key, value } = entry;
@@ -281,6 +282,7 @@ function readDuration(reader: EntryReader, entry: MapEntry): number | undefined 
       key,
       found: describe(value),
       why,
+      instead: durationInstead(textOf(value) ?? ''),
     });
   if (typeof ms !== 'number' || Number.isNaN(ms))
     return fail(typeof written === 'string' ? unitHint(written) : '');
@@ -290,6 +292,13 @@ function readDuration(reader: EntryReader, entry: MapEntry): number | undefined 
   if (ms < 1000 && typeof written === 'number')
     reader.report('duration-invalid:noUnit', entry, { key, ms });
   return Math.round(ms);
+}
+
+/** Returns the same time in minutes, or an example. */
+function durationInstead(written: string): string {
+  const [, amount, days] = /^([\d.]{1,20}) ?(?:h|(d))/i.exec(written) ?? [];
+  const minutes = Number(amount) * (days ? 24 * 60 : 60);
+  return minutes > 0 ? `${Math.min(minutes, mostMinutes)}m` : '30s';
 }
 
 function unitHint(written: string): string {

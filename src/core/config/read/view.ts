@@ -116,7 +116,10 @@ function section(title: string | undefined, content: ValueNode | undefined): str
 
 function readTool(tool: Table<'toolOverride'>): ToolOverride {
   const description = tool.read('description');
-  return { description, arguments: tool.named('arguments', 'argumentOverride', readArgument) };
+  return {
+    description,
+    arguments: tool.named('arguments', 'argumentOverride', readArgument),
+  };
 }
 
 function readArgument(

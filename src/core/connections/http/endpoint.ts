@@ -99,9 +99,15 @@ export interface EndpointParts {
   readonly fetchAgain?: FetchAgain | undefined;
 }
 
+/** The address and the headers of the file, which programs may print. */
+interface Own {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The credentials of a refused request. */
 interface Sent {
-  readonly own: Readonly<Record<string, string>>;
+  readonly own: Own;
   readonly token: string | undefined;
   readonly again: boolean;
 }
@@ -109,12 +115,15 @@ interface Sent {
 /** An error with the id of the request is its answer. */
 const hasId = /"id"\s*:\s*["\d]/;
 
-function headersOf({ headers }: HttpLaunch): Record<string, string> {
-  return Object.fromEntries([...headers].map(([name, { value }]) => [name.toLowerCase(), value]));
+function ownOf({ url, headers }: HttpLaunch): Own {
+  const named = [...headers].map(([name, { value }]) => [name.toLowerCase(), value]);
+  return {
+    url: new URL(url.value),
+    headers: Object.fromEntries(named),
+  };
 }
 
 export class HttpEndpoint {
-  readonly configured: URL;
   /** The place to which redirects of initialize led. */
   url: URL;
   sessionId: string | undefined;
@@ -123,7 +132,7 @@ export class HttpEndpoint {
    * header.
    */
   protocolVersion: string | undefined;
-  private own: Readonly<Record<string, string>>;
+  private own: Own;
   private readonly cookies: Cookies;
   private readonly calls: HttpAgents;
   private readonly others: HttpAgents;
@@ -137,11 +146,14 @@ export class HttpEndpoint {
     const { agents = directAgents } = parts;
     this.calls = agents({ ...agentOptions, maxSockets: mostCallSockets });
     this.others = agents({ ...agentOptions, maxSockets: mostOtherSockets });
-    this.configured = new URL(launch.url.value);
+    this.own = ownOf(launch);
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
-    this.own = headersOf(launch);
+  }
+
+  get configured(): URL {
+    return this.own.url;
   }
 
   post(
@@ -216,12 +228,17 @@ export class HttpEndpoint {
     const { access, parts } = this;
     const { clock = systemClock } = parts;
     const { signal } = request;
+    const isToOwn = request.url.href === this.configured.href;
     let again = false;
     for (let hasPaused = false; ;) {
       const token = access && (await unlessAborted(access.token(), signal));
       const { own } = this;
+      const present = {
+        ...request,
+        url: isToOwn ? own.url : request.url,
+      };
       const replied = await exchange({
-        ...this.withHeaders(request, token),
+        ...this.withHeaders(present, token),
         agents: kind === 'call' ? this.calls : this.others,
         onDelivered: onDelivery && (() => onDelivery(true)),
       });
@@ -257,20 +274,39 @@ export class HttpEndpoint {
     const { status, headers } = refusal.reply;
     const isRefused = refusesCredential(refusal);
     let other: Verdict = { kind: 'other' };
-    const [name, printed] = [...launch.headers].find(([, value]) => printerOf(value)) ?? [];
+    const named = [...launch.headers].map(([name, value]) => [`header ${name}`, value] as const);
+    const values = [...named, ['address', launch.url] as const];
+    const [what, printed] = values.find(([, value]) => printerOf(value)) ?? [];
     if (isRefused && printed) {
       const isNewest = own === this.own && !again;
       const fetched = isNewest ? await parts.fetchAgain?.(signal) : undefined;
-      if (typeof fetched === 'object') this.own = headersOf(fetched);
+      const why = typeof fetched === 'object' ? this.take(fetched) : fetched;
       if (!again && own !== this.own) return { kind: 'renewed' };
-      const from = `The header ${name} comes from the program ${printerOf(printed)?.argv[0]}`;
-      const why = typeof fetched === 'string' ? ` ${fetched}` : '';
-      other = { kind: 'other', more: `${from}, which was run again.${why}` };
+      const from = `The ${what} comes from the program ${printerOf(printed)?.argv[0]}`;
+      const more = [`${from}, which was run again.`, why].filter(Boolean).join(' ');
+      other = {
+        kind: 'other',
+        more,
+      };
     }
     if (!access) return other;
-    const refused = { status: isRefused ? 401 : status, header: headers['www-authenticate'] };
+    const refused = {
+      status: isRefused ? 401 : status,
+      header: headers['www-authenticate'],
+    };
     const verdict = await unlessAborted(access.refused(refused, token, again), signal);
     return verdict.kind === 'other' ? other : verdict;
+  }
+
+  /** The session, the sign-in and the cookies belong to the origin. */
+  private take(fetched: HttpLaunch): string | undefined {
+    const { configured, url } = this;
+    if (!URL.canParse(fetched.url.value)) return 'It printed no address.';
+    const own = ownOf(fetched);
+    if (own.url.origin !== configured.origin) return 'It printed an address of another origin.';
+    this.own = own;
+    if (url.href === configured.href) this.url = own.url;
+    return undefined;
   }
 
   private withHeaders(
@@ -288,9 +324,9 @@ export class HttpEndpoint {
     // Configured headers and tokens are for the configured origin; a session belongs to the origin
     // of its server.
     const isOurs = isWithinOrigin(this.configured, url);
-    const cookie = this.cookies.headerFor(url, this.own['cookie']);
+    const cookie = this.cookies.headerFor(url, this.own.headers['cookie']);
     const credentials = {
-      ...(isOurs && this.own),
+      ...(isOurs && this.own.headers),
       ...(isOurs && token !== undefined && { authorization: `Bearer ${token}` }),
       ...(isOurs && cookie !== undefined && { cookie }),
       ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),

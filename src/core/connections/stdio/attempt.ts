@@ -7,6 +7,7 @@ import { programsWithin, startEnvironment } from '../../processes/workspaceProgr
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
+import { inputMissing } from '../../failures/container.js';
 import {
   clueOf,
   commandLine,
@@ -15,7 +16,6 @@ import {
   interpreterMissing,
   endedBeforeAnswer,
   folderMissing,
-  inputMissing,
   neverAnswered,
   packageMissing,
   programChanged,
@@ -48,7 +48,10 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
     cwd,
   });
   if (started.kind === 'notStarted')
-    return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
+    return {
+      kind: 'failed',
+      failure: await notStarted(launch, started.error, env),
+    };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined)

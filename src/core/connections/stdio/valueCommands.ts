@@ -72,7 +72,10 @@ export class ValueCommands {
     for (const { source, path } of references) {
       const output = found.get(keyOf(source));
       if (output?.kind === 'failed')
-        return { kind: 'failed', failure: failureOf(source, path, output.why) };
+        return {
+          kind: 'failed',
+          failure: failureOf(source, path, output.why),
+        };
     }
     const values = new Map(
       [...found].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])),
@@ -127,7 +130,10 @@ export class ValueCommands {
       env,
     });
     if (started.kind === 'notStarted')
-      return { kind: 'failed', why: await whyNotStarted(source, started.error, env) };
+      return {
+        kind: 'failed',
+        why: await whyNotStarted(source, started.error, env),
+      };
     const { tree } = started;
     const over = new AbortController();
     const timer = clock.after(limitMs, () => over.abort('late'));
@@ -205,6 +211,8 @@ function lastLines(stderr: string): string {
   return quoted.length === 0 ? '' : `; last on stderr:\n${quoted.join('')}`;
 }
 
+const isMissing = 'could not be started, because';
+
 async function whyNotStarted(
   { argv: [command], cwd }: CommandSource,
   error: NodeJS.ErrnoException,
@@ -213,17 +221,19 @@ async function whyNotStarted(
   if (error.code !== 'ENOENT') return `could not be started (${error.code ?? error.message})`;
   const found = fileOf(command, { cwd, env });
   if (found) return `could not be started. ${withoutInterpreter(found).replace(/\.$/, '')}`;
-  if (/[\\/]/.test(command))
-    return 'could not be started, because the file or its folder does not exist';
+  if (/[\\/]/.test(command)) return `${isMissing} the file or its folder does not exist`;
   const { folders } = await searchPath(command, env);
-  return `could not be started, because it is in none of the ${folders} folders of PATH`;
+  return `${isMissing} it is in none of the ${folders} folders of PATH`;
 }
 
 function failureOf(source: CommandSource, path: StartFailure['path'], why: string): StartFailure {
+  const fix = why.startsWith(isMissing)
+    ? 'Install the program, or correct its path.'
+    : 'Run the command in a terminal to see what is missing, for example a sign-in.';
   return {
     code: 'value-command-failed',
     message: `did not start: the program of a value ${why}${why.endsWith('\n') ? '' : '.\n'}Command: ${lineOf(source)}.`,
-    fix: 'Run the command in a terminal to see what is missing, for example a sign-in. Then start the server again.',
+    fix: `${fix} Then start the server again.`,
     path,
   };
 }

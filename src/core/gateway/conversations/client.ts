@@ -2,7 +2,7 @@
 import type { Cancellation } from '../../base/cancellation.js';
 import { jsonOf } from '../../base/jsonInSlices.js';
 import type { TransientMap } from '../../base/transientMap.js';
-import { LoopShare } from '../../base/turns.js';
+import { inTurns, LoopShare } from '../../base/turns.js';
 import {
   known,
   type AskOptions,
@@ -15,6 +15,7 @@ import { errorCodes } from '../../protocol/errors.js';
 import { errorMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import { gatewayEnded, lostCallText } from '../../protocol/lostCall.js';
 import { isLoudEnough, modernVersion } from '../../protocol/versions.js';
+import { withReadableBytes } from '../../results/binaries.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
 import type { ClientTraits } from './clientTraits.js';
@@ -135,8 +136,11 @@ export class CallClient implements ServerClient {
     more: AskOptions = {},
   ): Promise<Fields> {
     const { client } = this;
-    const asked = clientRequest(client.traits.version, method, params);
-    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, more);
+    const stream = this.ofCall() ?? client.listening;
+    const readable =
+      method === 'sampling/createMessage' && params ? await readableIn(params) : params;
+    const asked = clientRequest(client.traits.version, method, readable);
+    return await client.ask(stream, method, asked, signal, more);
   }
 
   /** Resolves when a server has reported all these elicitations by URL as complete, from now on. */
@@ -185,6 +189,13 @@ export class CallClient implements ServerClient {
     if (reply || method === logMessage) (reply ?? listening)?.sendIfReading(message);
     else listening?.send(message);
   }
+}
+
+/** The bytes in a server's messages for a model have the form that clients can decode (V1c). */
+async function readableIn(params: Fields): Promise<Fields> {
+  const share = LoopShare.of(params);
+  const readable = await inTurns(withReadableBytes(params), share);
+  return share?.owns(readable) ?? readable;
 }
 
 const logMessage = 'notifications/message';

@@ -363,9 +363,19 @@ export class Endpoint {
     // (G3).
     const listing = (id: string): Listing => {
       const conversation = policy.conversations === 'named' ? undefined : id;
-      return listings.of({ toolset, policy, traits, conversation });
+      return listings.of({
+        toolset,
+        policy,
+        traits,
+        conversation,
+      });
     };
-    const session = sessions.open({ toolset, listing, traits, origin });
+    const session = sessions.open({
+      toolset,
+      listing,
+      traits,
+      origin,
+    });
     if (session) methods.noteActivity(toolset);
     return session;
   }

@@ -175,7 +175,13 @@ export class Gateway {
       openings,
     };
     const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
-    const shared = { methods, listings, conversations, heartbeat, version };
+    const shared = {
+      methods,
+      listings,
+      conversations,
+      heartbeat,
+      version,
+    };
     const stateless = this.store.add(new Stateless(shared));
     const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs };
     this.endpointOfAll = new Endpoint({

@@ -92,5 +92,8 @@ export async function deliveredTask(
   const result = resultOfTask(said);
   if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
   const plain = await inTurns(withReadableBytes(result as CallToolResult), LoopShare.of(said));
-  return { ...said, result: await delivery[results](plain, origin) };
+  return {
+    ...said,
+    result: await delivery[results](plain, origin),
+  };
 }

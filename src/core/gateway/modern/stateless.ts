@@ -477,7 +477,10 @@ export function readEnvelope(
   const mismatch = mismatchOf(headers, message, version);
   if (mismatch !== undefined) return refused(400, errorCodes.headerMismatch, mismatch);
   if (version !== modernVersion) {
-    const data = { supported: [modernVersion, ...protocolVersions], requested: version };
+    const data = {
+      supported: [modernVersion, ...protocolVersions],
+      requested: version,
+    };
     const message = 'Unsupported protocol version';
     return {
       status: 400,

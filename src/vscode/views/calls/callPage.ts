@@ -63,7 +63,7 @@ export function callPage(
   return markdownList([...head, ...present(sections)], '\n\n');
 }
 
-const notKept = formatted`Its input and output are not kept here. Only the program that made the call keeps them, in memory, for the last 50 MiB of calls.`;
+export const notKept = formatted`Its input and output are not kept here. Only the program that made the call keeps them, in memory, for the last 50 MiB of calls.`;
 
 function factLine(fact: CallFact): string {
   const { at, agent, conversation, toolset, original, tool, took, instance, tokens, reason } = fact;

@@ -19,6 +19,7 @@ import {
   tokenPhrase,
 } from '../phrases.js';
 import type { ShownRow } from '../trees.js';
+import { notKept } from './callPage.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
 
@@ -31,6 +32,8 @@ export interface CallRowOptions {
   readonly grouping: CallGrouping;
   readonly now: number;
   readonly titleOf: (conversation: string) => { readonly text: string } | undefined;
+  /** True if what went in and out is known in this window. */
+  readonly hasContent: (fact: CallFact) => boolean;
 }
 
 const pageSize = 200;
@@ -128,6 +131,7 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
   const { tool, original, outcome, method, reason, instance } = fact;
   const label = method === undefined ? tool : `${method} ${tool}`.trim();
   const words = [
+    !options.hasContent(fact) && 'no content',
     agentPhrase(fact.agent),
     tookPhrase(fact.took),
     agePhrase(options.now - fact.at),
@@ -140,6 +144,7 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
     formatted`${fact.sentSize} characters in, ${fact.resultSize} out, ${tokenPhrase(fact.tokens)}`,
     formatted`conversation ${code(fact.conversation)}`,
     instance !== undefined && formatted`instance ${code(instance)}`,
+    !options.hasContent(fact) && notKept,
   ];
   return {
     id: fact.id,

@@ -15,8 +15,8 @@ import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile
 import { hostSettings, onDidChangeSettings } from '../../engine/settings.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
 import type { Shell } from '../../engine/shell.js';
-import { commands, tell, window } from '../inertEditor.js';
-import { present } from '../phrases.js';
+import { choose, commands, tell, window } from '../inertEditor.js';
+import { counted, present } from '../phrases.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { ReadOnlyDocuments } from '../review/readOnlyDocuments.js';
 import { callPage } from './callPage.js';
@@ -37,9 +37,14 @@ export function showCalls(
   { slot, clock, titles }: Shell,
   pages: CallPages,
   fileOf: () => string | undefined,
+  fixArgument: FixArgument,
 ): Disposable {
   const log = new FactLog(mostFacts);
-  const rows = new CallRows(log, () => ({ now: clock.now(), titleOf: titles.of }));
+  const rows = new CallRows(log, () => ({
+    now: clock.now(),
+    titleOf: titles.of,
+    hasContent: (fact) => slot.engine?.recorder.contents.get(fact) !== undefined,
+  }));
   const view = window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true });
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
@@ -69,14 +74,8 @@ export function showCalls(
   return vscode.Disposable.from(
     view,
     registerForRows(rows, clear),
-    registerForCalls(slot, pages),
-    rows.onDidChangeTreeData(() => {
-      setContext('callsWait', rows.waiting > 0);
-      setContext('callGrouping', rows.grouping);
-      setContext('callsFiltered', rows.filterText !== '');
-      const message = inert`${messageOf(rows, log)}`;
-      if ((view.message ?? '') !== message) view.message = message;
-    }),
+    registerForCalls(slot, pages, fixArgument),
+    rows.onDidChangeTreeData(() => showAround(view, rows, log)),
     // With new first rows, a tree loses its place, and the editor does not report how far it is
     // scrolled.
     view.onDidChangeSelection(({ selection }) =>
@@ -93,13 +92,31 @@ export function showCalls(
   );
 }
 
+/** Shows what stands around the rows: counts, a message and buttons. */
+function showAround(
+  view: ReturnType<typeof window.createTreeView<CallRow>>,
+  rows: CallRows,
+  log: FactLog,
+): void {
+  const { all } = log;
+  setContext('callsWait', rows.waiting > 0);
+  setContext('callsFiltered', rows.filterText !== '');
+  setContext('hasCalls', all.length > 0);
+  setContext('serverEvents', rows.showsEvents);
+  const calls = all.filter(({ fact }) => isCall(fact)).length;
+  const events = counted(all.length - calls, 'server event');
+  view.description = inert`${counted(calls, 'call')} · ${events}`;
+  const message = inert`${messageOf(rows)}`;
+  if ((view.message ?? '') !== message) view.message = message;
+}
+
 /** Returns the line above the rows. */
-function messageOf({ filterText, found, waiting }: CallRows, log: FactLog): string {
+function messageOf({ filterText, found, shown: all, waiting }: CallRows): string {
   if (!hostSettings.recordsCalls())
     return 'Calls are not recorded, because mcpToolsets.calls is off.';
   const wait = waiting === 1 ? 'row waits' : 'rows wait';
   const parts = [
-    filterText !== '' && `Filter: ${filterText} · ${found.length} of ${log.all.length}`,
+    filterText !== '' && `Filter: ${filterText} · ${found.length} of ${all.length}`,
     waiting > 0 && `${waiting} new ${wait} while an older one is selected`,
   ];
   return present(parts).join(' · ');
@@ -115,22 +132,15 @@ async function isClearingAgreed(): Promise<boolean> {
 function registerForRows(rows: CallRows, clearCalls: () => Promise<void>): Disposable {
   return commands({
     showNewCalls: () => rows.hold(false),
-    callsByTime: () => rows.groupBy('time'),
-    callsByConversation: () => rows.groupBy('conversation'),
-    callsByServer: () => rows.groupBy('server'),
-    clearCallFilter: () => rows.filterBy(''),
-    filterCalls: async () => {
-      const text = await window.showInputBox({
-        title: inert`Filter Calls`,
-        prompt: inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`,
-        value: rows.filterText,
-        validateInput: (typed) => {
-          const read = parseFilter(typed);
-          return typeof read === 'string' ? inert`${read}` : undefined;
-        },
-      });
-      if (text !== undefined) rows.filterBy(text.trim());
+    groupCalls: async () => {
+      const options = { placeHolder: inert`Group the calls by` };
+      const grouping = await choose(groupings, options, (one) => ({ label: inert`${one}` }));
+      if (grouping) rows.groupBy(grouping);
     },
+    showServerEvents: () => rows.showEvents(true),
+    hideServerEvents: () => rows.showEvents(false),
+    clearCallFilter: () => rows.filterBy(''),
+    filterCalls: async () => (await import('./callFilter.js')).askForFilter(rows),
     exportCalls: async () => {
       const lines = jsonLines(rows.found.map(({ fact }) => fact));
       const filters = { 'JSON Lines': ['jsonl'] };
@@ -141,7 +151,15 @@ function registerForRows(rows: CallRows, clearCalls: () => Promise<void>): Dispo
   });
 }
 
-function registerForCalls(slot: EngineSlot, pages: CallPages): Disposable {
+const groupings = ['time', 'conversation', 'server'] as const;
+
+type FixArgument = (toolset: string, tool: string, sent: unknown) => unknown;
+
+function registerForCalls(
+  slot: EngineSlot,
+  pages: CallPages,
+  fixArgument: FixArgument,
+): Disposable {
   const execute = vscode.commands.executeCommand;
   const argumentsOf = (fact: CallFact): Fields | undefined => {
     const given = slot.engine?.recorder.contents.get(fact)?.given;
@@ -156,6 +174,12 @@ function registerForCalls(slot: EngineSlot, pages: CallPages): Disposable {
     tryCallAgain: ofCall((fact) =>
       execute('mcpToolsets.tryTool', fact.toolset, fact.tool, argumentsOf(fact) ?? {}),
     ),
+    keepOutCalledTool: ofCall((fact) => execute('mcpToolsets.keepOutTool', rowFor(fact))),
+    askNextTime: ofCall((fact) => execute('mcpToolsets.askBeforeCalls', rowFor(fact))),
+    fixArgument: ofCall((fact) => {
+      const { sent, given } = slot.engine?.recorder.contents.get(fact) ?? {};
+      return fixArgument(fact.toolset, fact.original, sent ?? given);
+    }),
     copyCallAsCommand: ofCall(async (fact) => {
       const given = argumentsOf(fact);
       await vscode.env.clipboard.writeText(callCommand(fact.tool, given ?? {}, process.platform));
@@ -173,6 +197,17 @@ function registerForCalls(slot: EngineSlot, pages: CallPages): Disposable {
       else tell(inert`Another program or an earlier window has started this instance.`);
     },
   });
+}
+
+/** The row of the tool, as the sidebar has it. */
+function rowFor({ toolset: server, original, tool: published }: CallFact): object {
+  const node = {
+    server,
+    original,
+    published,
+    ticked: true,
+  };
+  return { node };
 }
 
 export class CallPages extends ReadOnlyDocuments {
@@ -209,6 +244,7 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
   /** The last shown fact; undefined if all are. */
   private heldAt: number | undefined;
   grouping: CallGrouping = 'time';
+  showsEvents = false;
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -233,8 +269,13 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     return heldAt === undefined ? 0 : this.fitting.filter(({ number }) => number > heldAt).length;
   }
 
-  private get fitting(): NumberedFact[] {
-    return this.log.all.filter(({ fact }) => fits(this.filter, fact));
+  /** All facts of the kinds that the view shows. */
+  get shown(): readonly NumberedFact[] {
+    return this.log.all.filter(({ fact }) => this.showsEvents || isCall(fact));
+  }
+
+  private get fitting(): readonly NumberedFact[] {
+    return this.shown.filter(({ fact }) => fits(this.filter, fact));
   }
 
   /** True if a person has probably scrolled to the selected row. */
@@ -247,6 +288,11 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
   /** Keeps new facts out of sight, or shows all. */
   hold(isHeld: boolean): void {
     this.heldAt = isHeld ? (this.heldAt ?? this.log.all.at(-1)?.number ?? -1) : undefined;
+    this.show();
+  }
+
+  showEvents(areShown: boolean): void {
+    this.showsEvents = areShown;
     this.show();
   }
 

@@ -59,9 +59,8 @@ async function showReview({
   }
   await documents.closeTabs();
   const page = documents.add(name, now);
-  const { Active, Beside } = vscode.ViewColumn;
-  const viewColumn = vscode.window.tabGroups.activeTabGroup.activeTab ? Beside : Active;
-  await vscode.window.showTextDocument(page, { preview: false, viewColumn });
+  // Half of a window would fold its lines again.
+  await vscode.window.showTextDocument(page, { preview: false });
   return page;
 }
 

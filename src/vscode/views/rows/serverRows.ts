@@ -1,6 +1,7 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
-import { changePhrase, type ChangedOffer } from '../../../core/approval/offerPrints.js';
+import { changePhrase } from '../../../core/approval/changePhrase.js';
+import type { ChangedOffer } from '../../../core/approval/offerPrints.js';
 import {
   code,
   formatted,
@@ -11,7 +12,7 @@ import {
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { clipped, firstLine } from '../../../core/base/text.js';
-import { shortfallsOf } from '../../../core/reconcile/shortfall.js';
+import { serves, shortfallsOf } from '../../../core/reconcile/shortfall.js';
 import type {
   InstanceStatus,
   ServerState,
@@ -23,6 +24,8 @@ import {
   editorRefusalPhrase,
   exclusionPhrase,
   exclusionRemedy,
+  exclusionWord,
+  hasTick,
 } from '../../../core/tools/exclusion.js';
 import { estimatedTokens, estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
@@ -35,18 +38,18 @@ import {
   overrideText,
   present,
   previousLine,
+  problemsBelow,
   rememberedPhrase,
   timeOf,
   tokenPhrase,
   toolCount,
   transportWord,
+  worstOf,
 } from '../phrases.js';
 import {
-  actions,
-  approvalActions,
+  abilities,
   errorIcon,
   pendingIcon,
-  signInActions,
   stateViews,
   stateWord,
   type ViewIcon,
@@ -73,7 +76,29 @@ export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonl
     if (options.onlyWithProblems && !own.some(needsAttention)) return [];
     return serverNode(unique(`${server.source}#${server.id}`), server, own, options);
   });
-  return builtIn && !options.onlyWithProblems ? [...rows, builtInNode(builtIn)] : rows;
+  const own = builtIn && !options.onlyWithProblems ? [builtInNode(builtIn, options)] : [];
+  return [...fileProblemNodes(snapshot, options), ...rows, ...own];
+}
+
+/** The mistakes of whole files, because no row of a server shows them. */
+function fileProblemNodes(
+  { servers, problems, refused }: StatusSnapshot,
+  { fileLabel }: TreeOptions,
+): TreeNode[] {
+  const files = refused.map(({ file }) => file);
+  const ids = servers.map(({ id }) => id);
+  const shown = problems.filter(
+    ({ server = '', severity, place }) =>
+      severity === 'error' &&
+      !ids.includes(server) &&
+      (servers.length === 0 || files.includes(place.file)),
+  );
+  const unique = uniqueIds();
+  return shown.map((problem) => {
+    const { file, range } = problem.place;
+    const message = `Line ${range.start.line + 1}: ${problem.message} (${fileLabel(file)})`;
+    return problemNode({ id: file, server: '' }, { ...problem, message }, unique);
+  });
 }
 
 function serverNode(
@@ -85,8 +110,9 @@ function serverNode(
   const parent = { id, server: server.id };
   const { kind } = server.state;
   const lacks = shortfallsOf(server, problems);
+  const below = problemsBelow(server, problems);
+  const worst = worstOf(below) ?? (lacks.length > 0 ? 'warning' : undefined);
   const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options)]);
-  const hasSecret = server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset');
   return row({
     ...parent,
     kind: 'server',
@@ -96,32 +122,23 @@ function serverNode(
       server.id,
       'server',
       (kind === 'running' || kind === 'failed') && kind,
-      lacks.length > 0 && 'warning',
+      kind !== 'failed' && worst,
       ...words,
     ],
     lines: serverLines(server, options),
-    icon: serverIcon(server, lacks),
-    context: present([
-      'server',
-      ...actions(server.state),
-      ...approvalActions(server),
-      ...signInActions(server),
-      server.changedOffers.length > 0 && 'changed',
-      kind === 'failed' && kind,
-      hasSecret && 'secret',
-      kind === 'disabled' ? 'disabled' : 'enabled',
-    ]).join(' '),
-    isUnfolded: kind === 'pending' || kind === 'failed',
+    icon: serverIcon(server, worst),
+    context: ['server', ...abilities(server, problems)].join(' '),
+    isUnfolded: ['pending', 'failed', 'invalid'].includes(kind),
     place: server.place,
     name: server.id,
     children: [
       ...launchNodes(parent, server),
-      ...problemNodes(parent, server, problems),
-      ...toolNodes(parent, server),
+      ...problemNodes(parent, below),
+      ...toolNodes(parent, server, options),
       ...changedNodes(parent, server),
       ...group(parent, 'prompts', 'Prompts', 'comment', promptNodes(parent, server)),
       ...group(parent, 'resources', 'Resources', 'files', resourceNodes(parent, server)),
-      ...group(parent, 'excluded', 'Kept out', 'filter', excludedNodes(parent, server)),
+      ...group(parent, 'excluded', 'Left out', 'filter', excludedNodes(parent, server)),
       ...group(
         parent,
         'instances',
@@ -135,18 +152,35 @@ function serverNode(
 }
 
 function serverWords(server: ServerStatus, now: number, lacks: readonly string[]) {
-  const { state, previous, transport, rememberedAt, tools } = server;
+  const { state, previous, transport, rememberedAt, tools, waits } = server;
   const isPending = server.approval.kind === 'pending';
   return [
-    (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, server.offered),
     stateFact(state),
+    server.local.length > 0 && onlyForMe,
+    (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, server.offered),
     ...lacks,
     rememberedAt !== undefined && rememberedPhrase(rememberedAt, now),
+    waits && state.kind !== 'waiting' && stateViews.waiting.word,
     previous && !isPending && `previous definition since ${timeOf(previous.since, now)}`,
     isPending && state.kind !== 'pending' && 'waits for approval',
     tools.length > 0 && tokenPhrase(estimatedTokensOf(tools)),
     transport && transportWord(transport),
   ];
+}
+
+const onlyForMe = 'only for me';
+
+function mineLine({ local, localPlace }: ServerStatus, { fileLabel }: TreeOptions) {
+  return (
+    local.length > 0 &&
+    localPlace &&
+    formatted`Only for me, by ${fileLabel(localPlace.file)}: ${markdownList(local.map(code), ', ')}`
+  );
+}
+
+/** True if the layer has the value at a path of the entry, or a part of it. */
+function isMine({ local }: ServerStatus, path: string): boolean {
+  return local.some((one) => `${one}.`.startsWith(`${path}.`));
 }
 
 function stateFact(state: ServerState): string | undefined {
@@ -155,13 +189,21 @@ function stateFact(state: ServerState): string | undefined {
   return state.kind === 'starting' ? 'starting…' : stateWord(state);
 }
 
-function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
-  if (server.approval.kind === 'pending') return pendingIcon;
-  const isOld = server.previous !== undefined && server.state.kind !== 'failed';
-  return lacks.length > 0 || isOld ? warningIcon : stateViews[server.state.kind].icon;
+/** The worst problem decides about the colour, but a start is no problem. */
+function serverIcon(server: ServerStatus, worst: 'error' | 'warning' | undefined): ViewIcon {
+  const { state, approval, previous } = server;
+  const { icon } = stateViews[state.kind];
+  if (approval.kind === 'pending') return pendingIcon;
+  if (state.kind === 'starting') return icon;
+  const isOld = previous !== undefined && state.kind !== 'failed';
+  const decisive = worst ?? (isOld ? 'warning' : undefined);
+  if (decisive === undefined) return icon;
+  const shown = decisive === 'error' ? errorIcon : warningIcon;
+  return serves(server) || isOld ? shown : { ...icon, ...(shown.color && { color: shown.color }) };
 }
 
-function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
+function serverLines(server: ServerStatus, options: TreeOptions) {
+  const { now, fileLabel } = options;
   const { state, previous, serverInfo, rememberedAt, trulyStateless } = server;
   const leases = server.instances.filter(({ use }) => use.kind === 'leased').length;
   const since =
@@ -185,6 +227,7 @@ function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
       formatted`${leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`}`,
     markdownList(kinds, ' · '),
     formatted`${fileLabel(server.source)}`,
+    mineLine(server, options),
   ];
 }
 
@@ -208,26 +251,25 @@ function launchNodes(parent: Parent, { approval, place }: ServerStatus): TreeNod
   return [launch];
 }
 
-function problemNodes(
-  parent: Parent,
-  server: ServerStatus,
-  problems: readonly Problem[],
-): TreeNode[] {
+function problemNodes(parent: Parent, problems: readonly Problem[]): TreeNode[] {
   const unique = uniqueIds();
-  const shown = problems.filter(
-    (problem) => problem.place.file === server.source && needsAttention(problem),
-  );
-  return shown.map(({ code: of, severity, message, fix, place }) =>
-    rowBelow(parent, unique(`problem/${of}:${place.range.start.line}`), {
-      kind: 'problem',
-      label: firstLine(unmarked(message)),
-      spoken: [`${severity}: ${unmarked(message)}`],
-      lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
-      icon: severity === 'error' ? errorIcon : warningIcon,
-      place,
-      name: `${message} ${fix}`,
-    }),
-  );
+  return problems.map((problem) => problemNode(parent, problem, unique));
+}
+
+function problemNode(
+  parent: Parent,
+  { code: of, severity, message, fix, place }: Problem,
+  unique: (id: string) => string,
+): TreeNode {
+  return rowBelow(parent, unique(`problem/${of}:${place.range.start.line}`), {
+    kind: 'problem',
+    label: firstLine(unmarked(message)),
+    spoken: [`${severity}: ${unmarked(message)}`],
+    lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
+    icon: severity === 'error' ? errorIcon : warningIcon,
+    place,
+    name: `${message} ${fix}`,
+  });
 }
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
@@ -257,11 +299,11 @@ function shadowedNodes(
   });
 }
 
-function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
+function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptions): TreeNode {
   const parent = { id, server: id };
   const facts = ['built in', toolCount(tools.length), tokenPhrase(estimatedTokensOf(tools))];
   const rows = [
-    ...tools.map((tool) => toolNode(parent, tool)),
+    ...tools.map((tool) => toolNode(parent, tool, options)),
     ...excluded.map((tool) => excludedNode(parent, tool)),
   ];
   return row({
@@ -328,16 +370,17 @@ function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): s
 const longestAbout = 200;
 
 /** The rows of tools with a tick, published or not, in the order of the server. */
-function toolNodes(parent: Parent, server: ServerStatus): TreeNode[] {
+function toolNodes(parent: Parent, server: ServerStatus, options: TreeOptions): TreeNode[] {
   const changed = changesOf(server, 'tool');
   const places = new Map(server.listed.map((name, index) => [name, index]));
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
   const published = server.tools.map((tool) => {
-    const node = toolNode(parent, tool, changed.get(tool.original));
+    const ofMine = isMine(server, `tools.override.${tool.original}`);
+    const node = toolNode(parent, tool, options, changed.get(tool.original), ofMine);
     return server.origin === 'mcprc' ? node : withTick(node, true);
   });
   const unticked = server.excluded.filter(hasTick).map((tool) => ({
-    ...withTick(excludedNode(parent, tool), false),
+    ...withTick(excludedNode(parent, tool, isMine(server, `tools.${tool.reason.kind}`)), false),
     id: `${parent.id}/tool/${tool.original}`,
   }));
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
@@ -351,7 +394,13 @@ function withTick(node: TreeNode, ticked: boolean): TreeNode {
   };
 }
 
-function toolNode(parent: Parent, tool: ServedTool, changed?: ChangedOffer): TreeNode {
+function toolNode(
+  parent: Parent,
+  tool: ServedTool,
+  { isAllowed }: TreeOptions,
+  changed?: ChangedOffer,
+  ofMine = false,
+): TreeNode {
   const { original, published } = tool;
   const {
     annotations,
@@ -365,8 +414,11 @@ function toolNode(parent: Parent, tool: ServedTool, changed?: ChangedOffer): Tre
     refusal !== undefined && 'not in the editor',
     tool.isAsked && 'asks before calls',
     tool.override && 'overridden',
+    tool.override && ofMine && onlyForMe,
   ];
   const about = clipped(firstLine(description), longestAbout);
+  const usual = isAllowed(published) ? 'calledAllow' : 'calledDefault';
+  const called = tool.isAsked ? 'calledAsk' : usual;
   return rowBelow(parent, `tool/${original}`, {
     kind: 'tool',
     label: published,
@@ -386,6 +438,7 @@ function toolNode(parent: Parent, tool: ServedTool, changed?: ChangedOffer): Tre
       formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
     ],
     icon: { id: 'tools' },
+    context: present(['tool', changed && 'changed', called]).join(' '),
     original,
     published,
     changed,
@@ -407,25 +460,26 @@ function excludedNodes(parent: Parent, server: ServerStatus): TreeNode[] {
   });
 }
 
-function excludedNode(parent: Parent, { original, reason }: ExcludedTool): TreeNode {
+function excludedNode(
+  parent: Parent,
+  { original, reason }: ExcludedTool,
+  ofMine = false,
+): TreeNode {
   const phrase = exclusionPhrase(reason);
+  const published = reason.kind === 'denied' ? reason.published : undefined;
+  const label = published ?? original;
   return rowBelow(parent, `excluded/${original}`, {
     kind: 'excluded',
-    label: original,
-    words: [phrase],
-    spoken: [original, `kept out: ${phrase}`],
+    label,
+    words: [phrase, ofMine && onlyForMe],
+    spoken: [label, `${exclusionWord(reason)}: ${phrase}`, ofMine && onlyForMe],
     lines: [formatted`**${original}** ${phrase}`, formatted`*${exclusionRemedy(reason)}*`],
     icon: { id: 'circle-slash' },
     context: `excluded ${reason.kind}`,
     name: original,
     original,
-    published: reason.kind === 'denied' ? reason.published : undefined,
+    published,
   });
-}
-
-/** True if a list keeps the tool out. A tick can publish it, unless its name would be a pattern. */
-function hasTick({ original, reason }: ExcludedTool): boolean {
-  return (reason.kind === 'blacklist' || reason.kind === 'whitelist') && !original.includes('*');
 }
 
 export function promptNodes(parent: Parent, server: ServerStatus): TreeNode[] {

@@ -44,6 +44,8 @@ export interface TreeOptions {
   readonly now: number;
   readonly fileLabel: (file: string) => string;
   readonly folderLabel: (file: string) => string;
+  /** True if a setting names the tool and allows it. */
+  readonly isAllowed: (tool: string) => boolean;
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 
@@ -112,6 +114,17 @@ export function uniqueIds(): (id: string) => string {
     seen.set(id, count);
     return count > 1 ? `${id}/${count}` : id;
   };
+}
+
+/** Returns the known rows that are no longer folded by default, each for the first time only. */
+export function unfoldedRows(
+  before: readonly TreeNode[],
+  after: readonly TreeNode[],
+  earlier: Set<string>,
+): readonly TreeNode[] {
+  const opened = after.filter(({ id, isUnfolded }) => isUnfolded && !earlier.has(id));
+  for (const { id } of opened) earlier.add(id);
+  return opened.filter(({ id }) => before.some((row) => row.id === id));
 }
 
 /** Returns the topmost changed rows (E3), or undefined if rows were added, removed or moved. */

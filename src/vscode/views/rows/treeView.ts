@@ -3,28 +3,27 @@
  * folding.
  */
 import * as vscode from 'vscode';
-import { inert } from '../../../core/base/inert.js';
+import { inert, type Inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { asText } from '../../../core/base/text.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
 import type { WindowState } from '../../engine/engineSlot.js';
+import { isAllowedByName } from '../../engine/settings.js';
 import type { Shell } from '../../engine/shell.js';
-import { commands, orShowFailure, tell, window } from '../inertEditor.js';
-import { asTimePasses, setContext, treeItem } from '../trees.js';
+import { commands, tell, window } from '../inertEditor.js';
+import { areChangesForMe, asTimePasses, setContext, treeItem } from '../trees.js';
+import { isPending } from '../serverStates.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { DelayedAnswers } from './delayedAnswers.js';
-import type { TickedRow } from './subject.js';
 import { treeModel } from './serverRows.js';
-import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
-import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
+import { changedRows, unfoldedRows, type TreeNode, type TreeOptions } from './treeNode.js';
+import { badgeOf, sidebarMessage } from '../phrases.js';
+import { needsAttention } from '../../../core/base/problem.js';
 
 export const viewId = 'mcpToolsets.servers';
+const switchKey = 'changesForMe';
 
-/** @param tick writes the ticks of a person, and resolves when they count */
-export function showTree(
-  { slot, clock, titles }: Shell,
-  tick: (rows: readonly TickedRow[]) => Promise<void>,
-): vscode.Disposable {
+export function showTree({ slot, clock, titles, context }: Shell): vscode.Disposable {
   const rows = new ServerRows(clock, titles.of);
   const view = window.createTreeView(viewId, {
     treeDataProvider: rows,
@@ -40,10 +39,12 @@ export function showTree(
   return vscode.Disposable.from(
     view,
     view.onDidChangeCheckboxState(async ({ items }) => {
-      const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
-      await orShowFailure(() => tick(ticked));
+      const [[, state] = []] = items;
+      const command = state === ticks.true ? 'publishTool' : 'keepOutTool';
+      const changed = items.map(([row]) => row);
+      await vscode.commands.executeCommand(`mcpToolsets.${command}`, changed[0], changed);
       // Until a redraw, the editor shows the ticks of the click.
-      rows.redraw(items.map(([row]) => row));
+      rows.redraw(changed);
     }),
     titles.onDidChange(() => rows.show(slot.state)),
     commands({
@@ -56,20 +57,52 @@ export function showTree(
       },
     }),
     slot.onDidChange((state) => {
-      rows.show(state);
+      const opened = rows.show(state);
+      // The editor keeps the folding of a known row. A hidden view would come into sight.
+      if (view.visible)
+        for (const row of opened) void view.reveal(row, { select: false, expand: true });
       const badge = badgeOf(state.snapshot);
       if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip)
         view.badge = badge;
       const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
-      const { servers } = state.snapshot;
-      const isPending = servers.some(({ approval }) => approval.kind === 'pending');
-      setContext('broken', hasBrokenFile(state));
-      setContext('pending', isPending);
+      const { servers, problems } = state.snapshot;
+      setContext('pending', servers.some(isPending));
+      setContext(
+        'changed',
+        servers.some(({ changedOffers }) => changedOffers.length > 0),
+      );
+      setContext('problems', problems.some(needsAttention));
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
     asTimePasses(clock, () => view.visible && rows.show(slot.state)),
+    showSwitch(view, slot, context.workspaceState),
+  );
+}
+
+/** The switch between the layer and the files below it (C7). The title says which is on. */
+function showSwitch(
+  view: { description?: Inert | undefined },
+  slot: Shell['slot'],
+  memory: vscode.Memento,
+): vscode.Disposable {
+  const describe = (): void => {
+    const text = areChangesForMe() ? 'changes only for me' : 'changes for everyone';
+    view.description = slot.state.phase === 'serving' ? inert`${text}` : undefined;
+  };
+  const switchTo = async (isForMe: boolean): Promise<void> => {
+    setContext(switchKey, isForMe);
+    describe();
+    await memory.update(switchKey, isForMe);
+  };
+  setContext(switchKey, memory.get(switchKey) === true);
+  return vscode.Disposable.from(
+    commands({
+      changesForMe: () => switchTo(true),
+      changesForEveryone: () => switchTo(false),
+    }),
+    slot.onDidChange(describe),
   );
 }
 
@@ -85,17 +118,20 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   readonly onDidChangeTreeData = this.changes.event;
 
   onlyWithProblems = false;
+  private readonly opened = new Set<string>();
 
   constructor(
     private readonly clock: Clock,
     private readonly titleOf: TreeOptions['titleOf'],
   ) {}
 
-  show({ phase, snapshot }: WindowState): void {
+  /** Returns the servers whose rows unfold for the first time. */
+  show({ phase, snapshot }: WindowState): Row[] {
     const options: TreeOptions = {
       now: this.clock.now(),
       onlyWithProblems: this.onlyWithProblems,
       titleOf: this.titleOf,
+      isAllowed: isAllowedByName(),
       fileLabel,
       folderLabel,
     };
@@ -105,10 +141,13 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     this.rows = new Map(
       allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]),
     );
-    if (this.top.setKnown(phase !== 'reading')) return;
-    const changed = changedRows(before, this.servers);
-    if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
-    else this.changes.fire(undefined);
+    const opened = unfoldedRows(before, this.servers, this.opened);
+    if (!this.top.setKnown(phase !== 'reading')) {
+      const changed = changedRows(before, this.servers);
+      if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
+      else this.changes.fire(undefined);
+    }
+    return opened.map((node) => this.rowOf(node));
   }
 
   getChildren(row?: Row): Row[] | Promise<Row[]> {
@@ -131,7 +170,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
 
   getTreeItem({ node }: Row): vscode.TreeItem {
     const item = treeItem(node, foldingOf(node));
-    if (node.ticked !== undefined) item.checkboxState = ticks[`${node.ticked}`];
+    if (node.ticked !== undefined) item.checkboxState = tickBox(node.ticked);
     const command = commandOf(node);
     if (command) item.command = command;
     return item;
@@ -160,6 +199,15 @@ const ticks = {
   true: vscode.TreeItemCheckboxState.Checked,
   false: vscode.TreeItemCheckboxState.Unchecked,
 };
+
+function tickBox(ticked: boolean): NonNullable<vscode.TreeItem['checkboxState']> {
+  const label = 'Agents see it';
+  return {
+    state: ticks[`${ticked}`],
+    tooltip: label,
+    accessibilityInformation: { label },
+  };
+}
 
 function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Command | undefined {
   if (kind === 'problem' && place) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { commandWords, hasArguments } from '../../../../src/core/config/read/commandWords.js';
+import { commandWords, hasArguments } from '../../../../src/core/base/commandWords.js';
 import {
   validateCommand,
   validateId,

@@ -1,6 +1,6 @@
 /** Recognises edits of a half-typed launch (R1a). */
 import assert from 'node:assert/strict';
-import { changesLaunchAt } from '../../../../src/core/config/edit/serverEdits.js';
+import { launchTypedAt } from '../../../../src/core/config/edit/serverEdits.js';
 
 const before = `version: 1
 servers:
@@ -14,34 +14,38 @@ servers:
 `;
 
 /** `|` is the caret in the new text. */
-function isHeld(marked: string): boolean {
-  return changesLaunchAt(before, marked.replace('|', ''), marked.indexOf('|'));
+function typedIn(marked: string): string | undefined {
+  return launchTypedAt(before, marked.replace('|', ''), marked.indexOf('|'));
 }
 
 describe('a half-typed launch', () => {
   for (const [title, marked, expected] of [
-    ['a command at the caret', before.replace('one', 'onet|'), true],
+    ['a command at the caret', before.replace('one', 'onet|'), 'a'],
     [
       'a new server at the caret, behind the others',
       `${before}  c:\n    transport: stdio\n    command: n|`,
-      true,
+      'c',
     ],
     [
       'an argument that begins in a new line of the entry',
       before.replace('    tools', '    args: [y]\n|    tools'),
-      true,
+      'a',
     ],
     [
       'a command while the caret is in another entry',
       before.replace('one', 'onet').replace('two', 'two|'),
-      false,
+      undefined,
     ],
-    ['a command while the caret is above all entries', `|${before.replace('one', 'onet')}`, false],
-    ['a filter', before.replace('[x]', '[x, y|]'), false],
-    ['another server that was removed', before.replace(/ {2}b:[^]*/, '|'), false],
-    ['a text that is not YAML', before.replace('one', '[one|'), false],
+    [
+      'a command while the caret is above all entries',
+      `|${before.replace('one', 'onet')}`,
+      undefined,
+    ],
+    ['a filter', before.replace('[x]', '[x, y|]'), undefined],
+    ['another server that was removed', before.replace(/ {2}b:[^]*/, '|'), undefined],
+    ['a text that is not YAML', before.replace('one', '[one|'), undefined],
   ] as const) {
-    it(`${title}: ${expected ? 'waits' : 'counts at once'}`, () =>
-      assert.equal(isHeld(marked), expected));
+    it(`${title}: ${expected === undefined ? 'counts at once' : 'waits'}`, () =>
+      assert.equal(typedIn(marked), expected));
   }
 });

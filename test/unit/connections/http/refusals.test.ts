@@ -112,6 +112,82 @@ describe('a refused request over HTTP', () => {
     assert.deepEqual(seen, ['old']);
   });
 
+  describe('an address of a program that prints values (C2c)', () => {
+    let paths: (string | undefined)[];
+    const address = (query: string, port?: number): Value => {
+      const { port: own } = server.address() as AddressInfo;
+      return printed(`http://127.0.0.1:${port ?? own}/mcp?key=${query}`);
+    };
+    const launchTo = (url: Value, header = literal('x')): HttpLaunch => ({
+      ...launchWith(header),
+      url,
+    });
+    const send = (over: HttpEndpoint, url?: URL): Promise<HttpReply> =>
+      over.post('{}', 'call', { signal: new AbortController().signal, ...(url && { url }) });
+    const open = (launch: HttpLaunch, fetchAgain: FetchAgain): HttpEndpoint =>
+      (endpoint = new HttpEndpoint(launch, '9', undefined, { clock, fetchAgain }));
+
+    beforeEach(() => {
+      paths = [];
+      server.prependListener('request', ({ url }) => paths.push(url));
+      answer = () => ({ status: paths.at(-1)?.endsWith('=new') ? 200 : 401 });
+    });
+
+    it('a refused address is fetched again once, and the next requests go there', async () => {
+      const over = open(launchTo(address('old')), () => Promise.resolve(launchTo(address('new'))));
+      assert.equal((await send(over, over.configured)).status, 200);
+      assert.equal((await send(over)).status, 200);
+      assert.equal(over.url.search, '?key=new');
+      assert.deepEqual(
+        paths.map((path) => path?.split('=')[1]),
+        ['old', 'new', 'new'],
+      );
+    });
+
+    it('an address and a header of programs are fetched together', async () => {
+      answer = ({ authorization }) => ({
+        status: paths.at(-1)?.endsWith('=new') && authorization === 'fresh' ? 200 : 401,
+      });
+      const fresh = launchTo(address('new'), printed('fresh'));
+      const over = open(launchTo(address('old'), printed('stale')), () => Promise.resolve(fresh));
+      const both = await Promise.all([send(over), send(over)]);
+      assert.deepEqual(
+        both.map(({ status: code }) => code),
+        [200, 200],
+      );
+    });
+
+    for (const [what, next, why] of [
+      ['is refused too', () => address('old'), ''],
+      [
+        'is of another origin',
+        () => address('new', 9),
+        ' It printed an address of another origin.',
+      ],
+      ['is none', () => printed('nothing'), ' It printed no address.'],
+    ] as const)
+      it(`a new address that ${what} gets no further request, and the failure names its program`, async () => {
+        let runs = 0;
+        const over = open(launchTo(address('old')), () => {
+          runs++;
+          return Promise.resolve(launchTo(next()));
+        });
+        const { message } = await statusFailure(await send(over));
+        assert.match(
+          message,
+          new RegExp(`The address comes from the program vault, which was run again\\.${why}$`),
+        );
+        assert.deepEqual([runs, paths.length], [1, why === '' ? 2 : 1]);
+      });
+
+    it('a request to another place of the server keeps its address', async () => {
+      const over = open(launchTo(address('old')), () => Promise.resolve(launchTo(address('new'))));
+      const other = new URL('/messages?session=1', over.url);
+      assert.equal((await send(over, other)).status, 401);
+      assert.deepEqual(paths, ['/messages?session=1', '/messages?session=1']);
+    });
+  });
+
   it('a value of the file and a refusal about rights run no program (C2c)', async () => {
     const never: FetchAgain = () => assert.fail('a program was run');
     answer = () => ({ status: 403, body: 'You lack the role admin.' });

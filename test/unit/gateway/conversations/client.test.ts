@@ -105,6 +105,52 @@ describe('gateway: clients of calls', () => {
     assert.deepEqual(told('2026-07-28', 'info'), ['info', 'error', 'odd', 'notifications/tasks']);
   });
 
+  const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(8)]);
+  const data = png.toString('base64');
+  const image = (mimeType: string, more: object = {}) => ({
+    type: 'image',
+    mimeType,
+    data,
+    ...more,
+  });
+  const right = image('image/png');
+  for (const version of ['2024-11-05', '2025-11-25', '2026-07-28'] as const)
+    it(`the bytes of an image decide its type in a server's question to a model too: ${version} (V1c)`, async () => {
+      const session = open();
+      const asked: unknown[] = [];
+      const client: Client = {
+        traits: { ...noTraits, version },
+        listing: session.listing,
+        conversation: undefined,
+        calls: new TransientMap(),
+        logLevel: undefined,
+        state: present,
+        listening: undefined,
+        serverMeta: undefined,
+        idOf: () => undefined,
+        hasRead: () => {},
+        tellBeforeResult: () => {},
+        ask: (_stream, _method, params) => {
+          asked.push(params);
+          return Promise.resolve({});
+        },
+      };
+      const called = new CallClient(client, undefined);
+      const { signal } = new AbortController();
+      const sample = async (content: unknown): Promise<unknown> => {
+        const params = { messages: [{ role: 'user', content }], maxTokens: 1 };
+        await called.ask('sampling/createMessage', params, signal);
+        return (asked.at(-1) as typeof params).messages[0]?.content;
+      };
+      assert.deepEqual(await sample(image('image/jpeg')), right);
+      assert.deepEqual(await sample(image('image/jpeg', { data: `data:;base64,${data}` })), right);
+      assert.deepEqual(await sample(right), right);
+      const empty = (await sample(image('image/png', { data: '' }))) as { text: string };
+      assert.match(empty.text, /^\[Image: image\/png\. It cannot be read: it has no data\]$/);
+      const several = await sample([image('image/gif'), { type: 'text', text: 'x' }]);
+      assert.deepEqual([several].flat()[0], right);
+    });
+
   describe('elicitations reported as complete (G4)', () => {
     const complete = (session: Session, elicitationId: unknown): void =>
       session.client.tell('notifications/elicitation/complete', { elicitationId });

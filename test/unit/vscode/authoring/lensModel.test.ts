@@ -43,6 +43,11 @@ describe('code lenses (E2)', () => {
       '$(warning) Running · 1 of 3 tools · previous definition | Restart | Show Log | Stop',
     ],
   ];
+  it('lenses of a server whose launch is typed offer to apply it (R1a)', () => {
+    for (const state of [{ kind: 'waiting' }, { kind: 'running', since: 0 }] as const)
+      assert.equal(titles(state, { waits: true }), 'Waits while you type… | Apply Now');
+  });
+
   for (const [state, changes, expected] of cases) {
     it(`${state.kind}${changes?.previous ? ', of the previous definition' : ''}`, () => {
       assert.equal(titles(state, changes), expected);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
-import { badgeOf, hasBrokenFile, sidebarMessage } from '../../../../src/vscode/views/phrases.js';
+import { badgeOf, sidebarMessage } from '../../../../src/vscode/views/phrases.js';
 import { file, problem, snapshot, status } from './statuses.js';
 
 const serving = (of: StatusSnapshot) => ({ phase: 'serving', snapshot: of }) as const;
@@ -35,13 +35,9 @@ describe('sidebar, outside its rows', () => {
     assert.match(message(snapshot([status('a')], { problems })), /at most 128 tools/);
   });
 
-  it('has no message without rows, but distinguishes a broken file for the welcome', () => {
+  it('has no message without servers, because the row of the mistake says it', () => {
     const broken = snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] });
     assert.equal(message(broken), '');
-    assert.deepEqual(
-      [hasBrokenFile(serving(broken)), hasBrokenFile(serving(snapshot([])))],
-      [true, false],
-    );
   });
 
   it('counts the servers that need attention in its badge', () => {

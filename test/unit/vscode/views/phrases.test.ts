@@ -7,6 +7,7 @@ import {
   tokenPhrase,
   toolCount,
 } from '../../../../src/vscode/views/phrases.js';
+import type { ServerStatus } from '../../../../src/core/reconcile/status.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
 describe('toolCount', () => {
@@ -49,6 +50,18 @@ describe('summary', () => {
       const { severity, broken: count, text } = summary(snapshot([starting, broken, status('c')]));
       assert.deepEqual([severity, count, text], ['error', 1, 'MCP 1/3']);
     }
+  });
+
+  it('a server whose worst problem is an error is broken, unless it starts or its launch is typed (E3c)', () => {
+    const previous = { since: 0, reason: '' };
+    const problems = [problem({ server: 'a' })];
+    const severityOf = (changes: Partial<ServerStatus>): string =>
+      summary(snapshot([status('a', { tools: [servedTool('x')], ...changes })], { problems }))
+        .severity;
+    assert.equal(severityOf({}), 'error');
+    assert.equal(severityOf({ state: { kind: 'starting', since: 0 }, previous }), 'busy');
+    const reconnecting = { kind: 'reconnecting', attempt: 1, at: 0, cause: 'x' } as const;
+    assert.equal(severityOf({ state: reconnecting }), 'error');
   });
 
   it('counts a server that waits for approval while its previous definition serves', () => {

@@ -52,12 +52,15 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     origin: 'folder',
     shadows: [],
     place: { file, range: startOfFile },
+    local: [],
+    localPlace: undefined,
     transport: 'stdio',
     isOfThisMachine: true,
     trulyStateless: false,
     state: { kind: 'running', since: 0 },
     approval: { kind: 'notAsked' },
     previous: undefined,
+    waits: false,
     serverInfo: undefined,
     tools: [],
     excluded: [],
@@ -78,6 +81,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
 /** The options for rows without titles of conversations. */
 export const treeOptions: TreeOptions = {
   now: 0,
+  isAllowed: () => false,
   fileLabel: (path) => path.replace('/folder/', ''),
   folderLabel: (path) => path.split('/')[1] ?? '',
   titleOf: () => undefined,

@@ -46,7 +46,10 @@ export async function renewed(
       if (scope === undefined || sdk.errorCode(error) !== 'invalid_scope') throw error;
       return refresh(fetchFn);
     });
-    return { kind: 'renewed', grant: granted(grant, next, clock.now()) };
+    return {
+      kind: 'renewed',
+      grant: granted(grant, next, clock.now()),
+    };
   } catch (error) {
     const code = sdk.errorCode(error);
     // A failure of the server itself says nothing about the token.

@@ -16,6 +16,7 @@ describe('the rows of the view Calls', () => {
     grouping,
     now: 200_000,
     titleOf: (conversation) => (conversation === 'titled' ? { text: 'My chat' } : undefined),
+    hasContent: ({ id }) => id !== 'other',
   });
   const newestFirst = (facts: readonly Fact[]): NumberedFact[] =>
     facts.map((fact, number) => ({ number, fact })).reverse();
@@ -51,6 +52,17 @@ describe('the rows of the view Calls', () => {
       rows.map(({ context }) => context),
       ['event instance', 'call instance', 'call tool instance'],
     );
+  });
+
+  it('a call says in its row and its hover that what went in and out is not known', () => {
+    const [other, own] = callRows(newestFirst([callFact(), callFact({ id: 'other' })]), options());
+    assert.equal(
+      other?.description,
+      'no content · Claude Code · 5 ms · 3 min ago · conversation c',
+    );
+    assert.match(other.spoken, /, no content, /);
+    assert.match(other.tooltip.value, /input and output are not kept here/);
+    assert.doesNotMatch(`${own?.description}${own?.tooltip.value}`, /no content|not kept/);
   });
 
   it('each outcome and event has an icon, and the icons of success and failure differ', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
+import type { Problem } from '../../../../../src/core/base/problem.js';
 import { read } from '../../../../support/markdown.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
@@ -30,6 +31,36 @@ describe('treeModel', () => {
       nodes.map(({ label }) => label),
       ['b', 'a'],
     );
+  });
+
+  it('says what is only for the person, and shows problems of the layer (C7)', () => {
+    const place = { ...problem().place, file: '/folder/.minds/mcp.local.yaml' };
+    const mine = status('demo', {
+      local: ['env.A', 'tools.blacklist', 'tools.override.echo'],
+      localPlace: place,
+      excluded: [
+        { original: 'one', reason: { kind: 'blacklist', pattern: 'one' } },
+        { original: 'two', reason: { kind: 'whitelist' } },
+      ],
+    });
+    const found = problem({ server: 'demo', place });
+    const { description, tooltip, spoken, children } = only(
+      treeModel({ ...snapshot([mine]), problems: [found] }, around),
+    );
+    assert.match(description, /only for me/);
+    assert.match(spoken, /only for me/);
+    assert.match(read(tooltip), /Only for me, by .*mcp\.local\.yaml: `env\.A`, `tools\.blacklist`/);
+    assert.deepEqual(
+      children
+        .filter(({ kind }) => kind === 'excluded')
+        .map((row) => [row.label, /only for me/.test(row.description)]),
+      [
+        ['one', true],
+        ['two', false],
+      ],
+    );
+    assert.ok(children.some(({ kind }) => kind === 'problem'));
+    assert.doesNotMatch(serverRow({}).description, /only for me/);
   });
 
   it('shows only servers with an error or a warning if a person wants that', () => {
@@ -92,13 +123,13 @@ describe('treeModel', () => {
     const later = row({ kind: 'remembered', since: -2 * hour }, 2 * hour);
     assert.equal(
       later.description,
-      '1 tool · not started · remembered, 2 h old · ~18 tokens · stdio',
+      'not started · 1 tool · remembered, 2 h old · ~18 tokens · stdio',
     );
     assert.equal(later.context, 'server startable stoppable restartable enabled');
     const starting = row({ kind: 'starting', since: 0 }, 49 * hour);
     assert.equal(
       starting.description,
-      '1 tool · starting… · remembered, 2 d old · ~18 tokens · stdio',
+      'starting… · 1 tool · remembered, 2 d old · ~18 tokens · stdio',
     );
     for (const { tooltip } of [later, starting]) {
       assert.match(read(tooltip), /remembered.* from .*A call waits until its server has started/);
@@ -119,7 +150,7 @@ describe('treeModel', () => {
       offered: 3,
       state: { kind: 'idle', since: 0 },
     });
-    assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
+    assert.equal(idle.description, 'idle · 1 of 3 tools · ~18 tokens · stdio');
   });
 
   it('names the source of a server outside the only file, and its shadowed entries', () => {
@@ -190,6 +221,57 @@ describe('treeModel', () => {
     assert.match(row.description, /0 tools in the editor/);
   });
 
+  describe('the worst problem below a server decides about its icon (E3c)', () => {
+    const broken = { kind: 'failed', since: 0, reason: 'x', fix: 'y' } as const;
+    const looks: readonly (readonly [ServerState, Problem['severity'][], string])[] = [
+      [{ kind: 'running', since: 0 }, [], 'pass-filled testing.iconPassed'],
+      [{ kind: 'running', since: 0 }, ['information', 'hint'], 'pass-filled testing.iconPassed'],
+      [{ kind: 'running', since: 0 }, ['warning'], 'warning list.warningForeground'],
+      [{ kind: 'running', since: 0 }, ['warning', 'error'], 'error list.errorForeground'],
+      [{ kind: 'idle', since: 0 }, ['error'], 'error list.errorForeground'],
+      [{ kind: 'starting', since: 0 }, ['error', 'warning'], 'loading~spin '],
+      [
+        { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
+        ['error'],
+        'sync~spin list.errorForeground',
+      ],
+      [{ kind: 'stopped', since: 0 }, ['warning'], 'circle-large-outline list.warningForeground'],
+      [broken, ['warning', 'error'], 'error list.errorForeground'],
+    ];
+    for (const [state, severities, expected] of looks)
+      it(`${state.kind} with ${severities.join(' and ') || 'no problem'}`, () => {
+        const problems = severities.map((severity) => problem({ severity, server: 'demo' }));
+        const server = status('demo', { state, tools: [servedTool('a')], offered: 1 });
+        const { icon, spoken } = only(treeModel(snapshot([server], { problems }), around));
+        assert.equal(`${icon.id} ${icon.color ?? ''}`, expected);
+        const worst = severities.find((one) => one === 'error') ?? severities[0];
+        assert.equal(
+          spoken.includes(`${worst}`),
+          state.kind !== 'failed' && severities.some((one) => ['error', 'warning'].includes(one)),
+          spoken,
+        );
+      });
+
+    it('a problem of the same server in another file does not count', () => {
+      const place = { ...problem().place, file: '/folder/.mcprc' };
+      const problems = [problem({ server: 'demo', place })];
+      const server = status('demo', { tools: [servedTool('a')] });
+      assert.equal(
+        only(treeModel(snapshot([server], { problems }), around)).icon.id,
+        'pass-filled',
+      );
+    });
+  });
+
+  it('a server whose new launch waits says so, and is no warning (R1a)', () => {
+    const row = serverRow({ tools: [servedTool('a')], offered: 1, waits: true });
+    assert.equal(row.description, '1 tool · waits while you type… · ~18 tokens · stdio');
+    assert.equal(row.icon.id, 'pass-filled');
+    const unstarted = serverRow({ state: { kind: 'waiting' }, waits: true });
+    assert.equal(unstarted.description, 'waits while you type… · stdio');
+    assert.equal(unstarted.icon.color, undefined);
+  });
+
   it('a server that keeps tools out by its lists, or serves only prompts, is green (E3c)', () => {
     const listed = {
       excluded: [{ original: 'b', reason: { kind: 'whitelist' } }],
@@ -242,7 +324,7 @@ describe('treeModel', () => {
 
   const out = (original: string, reason: ExclusionReason) => ({ original, reason });
 
-  it('has a tick box at each tool that a list decides about and a pattern can name, in the order of the server (N2)', () => {
+  it('has a tick box at each tool that a list or a permission decides about and a pattern can name, in the order of the server (N2)', () => {
     const changes = {
       tools: [servedTool('my_b', { original: 'b' })],
       excluded: [
@@ -254,22 +336,21 @@ describe('treeModel', () => {
       listed: ['a', 'b', 'a*', 'c', 'd'],
       offered: 5,
     };
-    const [first, second, third, group] = serverRow(changes).children;
+    const rows = serverRow(changes).children;
+    const group = rows.at(-1);
     assert.deepEqual(
-      [first, second, third, group].map((row) => [row?.label, row?.ticked]),
+      rows.map((row) => [row.label, row.ticked]),
       [
         ['a', false],
         ['my_b', true],
         ['c', false],
-        ['Kept out', undefined],
+        ['my_d', false],
+        ['Left out', undefined],
       ],
     );
     assert.deepEqual(
       group?.children.map(({ label, ticked, published }) => [label, ticked, published]),
-      [
-        ['a*', undefined, undefined],
-        ['d', undefined, 'my_d'],
-      ],
+      [['a*', undefined, undefined]],
     );
     const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(
       ({ kind }) => kind === 'tool',
@@ -283,6 +364,24 @@ describe('treeModel', () => {
       serverRow({ excluded: [out('b', { kind: 'whitelist' })] }),
     ].map(({ children }) => children[0]?.id);
     assert.equal(ids[0], ids[1]);
+  });
+
+  it('the words of a row tell the submenu what happens when its tool is called (S4)', () => {
+    const server = status('demo', {
+      tools: [servedTool('a', { isAsked: true }), servedTool('b'), servedTool('c')],
+      excluded: [out('d', { kind: 'denied', pattern: 'd', published: 'd' })],
+    });
+    const options = { ...around, isAllowed: (tool: string) => tool === 'c' };
+    const rows = only(treeModel(snapshot([server]), options)).children;
+    assert.deepEqual(
+      rows.map(({ context }) => context),
+      [
+        'tool calledAsk ticked',
+        'tool calledDefault ticked',
+        'tool calledAllow ticked',
+        'excluded denied unticked',
+      ],
+    );
   });
 
   it('marks a tool that asks before calls (S4)', () => {
@@ -303,7 +402,7 @@ describe('treeModel', () => {
     );
     assert.deepEqual(
       row?.children.map(({ label, ticked, context }) => [label, ticked, context]),
-      [['mcp_status', undefined, 'builtInTool tool']],
+      [['mcp_status', undefined, 'builtInTool tool calledDefault']],
     );
   });
 
@@ -329,7 +428,6 @@ describe('treeModel', () => {
   });
 
   const reasons: [ExclusionReason, RegExp][] = [
-    [{ kind: 'denied', pattern: '*_x', published: 'p' }, /your permissions: \*_x/],
     [{ kind: 'originalNameInvalid' }, /rule/],
     [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
     [{ kind: 'schema', detail: 'no items' }, /no items/],
@@ -340,10 +438,17 @@ describe('treeModel', () => {
   it('puts tools that are left out into a group, with the reason', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
     const group = only(serverRow({ excluded, offered: 7 }).children);
-    assert.deepEqual([group.label, group.description], ['Kept out', '7']);
+    assert.deepEqual([group.label, group.description], ['Left out', '6']);
     group.children.forEach((row, index) =>
       assert.match(row.description, reasons[index]?.[1] ?? /never/),
     );
+  });
+
+  it('says at the row of a denied tool which permission denies it', () => {
+    const denied = out('t', { kind: 'denied', pattern: '*_x', published: 'p' });
+    const row = only(serverRow({ excluded: [denied], offered: 1 }).children);
+    assert.deepEqual([row.label, row.ticked], ['p', false]);
+    assert.match(row.description, /your permissions: \*_x/);
   });
 
   it('shows instances with their use', () => {
@@ -425,7 +530,7 @@ describe('treeModel', () => {
     const [row, group] = serverRow({ excluded, offered: 2 }).children;
     assert.deepEqual(
       [row?.spoken, group?.spoken],
-      ['t, kept out: not in the whitelist', 'Kept out, 1'],
+      ['t, kept out: not in the whitelist', 'Left out, 1'],
     );
   });
 
@@ -458,6 +563,37 @@ describe('treeModel', () => {
       ['problem The variable is not set.', 'problem The variable is not set.'],
     );
     assert.equal(row.children[0]?.place, problems[0]?.place);
+  });
+
+  it('a mistake of a whole file is a row with its line and cause, and leads there', () => {
+    const broken = problem({ message: 'The list is not closed.' });
+    const [row, ...others] = treeModel(snapshot([], { problems: [broken] }), around);
+    assert.equal(row?.label, 'Line 4: The list is not closed. (.minds/mcp.yaml)');
+    assert.deepEqual([row.kind, row.place], ['problem', broken.place]);
+    assert.deepEqual(others, []);
+    const refused = [{ file, since: 0 }];
+    const beside = treeModel(snapshot([status('demo')], { problems: [broken], refused }), around);
+    assert.deepEqual(
+      beside.map(({ kind }) => kind),
+      ['problem', 'server'],
+    );
+  });
+
+  it('a row says its state first', () => {
+    const { description } = serverRow({
+      state: { kind: 'starting', since: 0 },
+      tools: [servedTool('a')],
+      offered: 3,
+    });
+    assert.match(description, /^starting… · 1 of 3 tools · /);
+  });
+
+  it('an entry that failed or has an error is open', () => {
+    const open = (state: ServerState): boolean | undefined => serverRow({ state }).isUnfolded;
+    assert.ok(open({ kind: 'failed', since: 0, reason: '', fix: '' }));
+    assert.ok(open({ kind: 'invalid' }));
+    assert.ok(open({ kind: 'pending' }));
+    assert.ok(!open({ kind: 'running', since: 0 }));
   });
 
   it('gives every row a unique id that does not change when other rows come and go', () => {

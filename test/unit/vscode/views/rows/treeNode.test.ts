@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { changedRows } from '../../../../../src/vscode/views/rows/treeNode.js';
+import { changedRows, unfoldedRows } from '../../../../../src/vscode/views/rows/treeNode.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { servedTool, snapshot, status, treeOptions as around } from '../statuses.js';
 
@@ -47,5 +47,23 @@ describe('changedRows: only changed rows are drawn (E3)', () => {
     assert.ok(a && b);
     assert.equal(changedRows([a, b], [b, a]), undefined);
     assert.equal(changedRows([a], [a, b]), undefined);
+  });
+});
+
+describe('unfoldedRows: a server that fails is open', () => {
+  const failed = { state: { kind: 'failed', since: 0, reason: '', fix: '' } } as const;
+  const tree = (changes: Changes) => treeModel(snapshot([status('a', changes)]), around);
+  const opened = (before: Changes | undefined, after: Changes, earlier = new Set<string>()) =>
+    unfoldedRows(before ? tree(before) : [], tree(after), earlier).map(({ label }) => label);
+
+  it('opens the row of a known server that fails, once', () => {
+    const earlier = new Set<string>();
+    assert.deepEqual(opened({}, failed, earlier), ['a']);
+    assert.deepEqual(opened({}, failed, earlier), [], 'a person may have folded it');
+  });
+
+  it('leaves a new row, which the editor draws open, and a row that stays as it is', () => {
+    assert.deepEqual(opened(undefined, failed), []);
+    assert.deepEqual(opened({}, {}), []);
   });
 });

@@ -1,7 +1,7 @@
 /** Providers' limits on tools (D3). */
 import assert from 'node:assert/strict';
-import { projectToolsForProvider } from '../../../src/core/minds/projection.js';
-import { tool } from './fakes.js';
+import { projectToolsForProvider } from '../../../src/core/tools/projection.js';
+import { tool } from '../minds/fakes.js';
 
 const list = {
   type: 'object' as const,
@@ -34,18 +34,29 @@ describe('projection of tools for a provider', () => {
     const odd = tool('d', {
       inputSchema: { type: 'object', properties: { 'x y': { type: 'string' } } },
     });
+    const draft = tool('e', { inputSchema: { ...list, properties: { n: { minimum: '1' } } } });
     const told = (vendor: string): string[] =>
-      projectToolsForProvider(vendor, [...tools, odd]).problems.map(
+      projectToolsForProvider(vendor, [...tools, odd, draft]).problems.map(
         (problem) => `${problem.tool}: ${problem.message}`,
       );
-    assert.deepEqual(told('copilot'), [
-      'a: Copilot accepts no array without `items` in an input schema, which `a` has.',
-    ]);
+    const refuses = (api: string, name: string, why: string): string =>
+      `${name}: ${api} refuses every request with the tool "${name}": ${why}.`;
+    const noItems = 'inputSchema has an array without "items"';
+    const union = 'inputSchema has "oneOf" at its top';
+    assert.deepEqual(told('copilot'), [refuses('Copilot', 'a', noItems)]);
     assert.deepEqual(told('anthropic'), [
-      'b: Anthropic accepts no `oneOf` at the top of an input schema, which `b` has.',
-      'd: Anthropic accepts no property named `x y`, which `d` has.',
+      refuses('Anthropic', 'b', union),
+      refuses('Anthropic', 'd', 'inputSchema has a property "x y"'),
+      refuses('Anthropic', 'e', 'inputSchema.properties.n.minimum is "1"'),
     ]);
-    assert.equal(told('gemini').length, 2);
+    assert.deepEqual(told('openai'), [
+      refuses('OpenAI', 'a', noItems),
+      refuses('OpenAI', 'b', union),
+    ]);
+    assert.deepEqual(told('gemini'), [
+      refuses('Gemini', 'a', noItems),
+      refuses('Gemini', '1c', 'its name does not begin with a letter or "_"'),
+    ]);
     assert.deepEqual(told('scripted'), []);
   });
 
@@ -54,6 +65,7 @@ describe('projection of tools for a provider', () => {
     assert.deepEqual(projectToolsForProvider('copilot', many).problems, [
       { message: 'Copilot accepts at most 128 tools in one request, not 129.' },
     ]);
+    assert.deepEqual(projectToolsForProvider('anthropic', many).problems, []);
   });
 
   it('examples and defaults do not count as schemas', () => {

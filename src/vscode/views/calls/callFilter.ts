@@ -1,0 +1,53 @@
+/** Asks for the filter of the view *Calls*. Loaded on demand. */
+import { inert } from '../../../core/base/inert.js';
+import { parseFilter } from '../../../core/calls/filter.js';
+import { filterWords, withFilterWord } from '../../../core/calls/filterWords.js';
+import type { NumberedFact } from '../../../core/calls/factLog.js';
+import { window, type InertItem } from '../inertEditor.js';
+import { counted } from '../phrases.js';
+
+interface FilteredRows {
+  readonly filterText: string;
+  readonly found: readonly NumberedFact[];
+  readonly shown: readonly NumberedFact[];
+  filterBy(text: string): void;
+}
+
+/** Filters the rows while the person types. Escape brings the earlier filter back. */
+export function askForFilter(rows: FilteredRows): void {
+  const input = window.createQuickPick<InertItem & { readonly word?: string }>();
+  let accepted = rows.filterText;
+  const show = (): void => {
+    const read = parseFilter(input.value);
+    const isWrong = typeof read === 'string';
+    if (!isWrong) rows.filterBy(input.value.trim());
+    const { found, shown } = rows;
+    const facts = shown.map(({ fact }) => fact);
+    const label = isWrong
+      ? inert`${read}`
+      : inert`Show ${found.length} of ${counted(shown.length, 'row')}`;
+    const words = filterWords(input.value, facts).map((word) => ({ label: inert`${word}`, word }));
+    // The search of the editor would hide words.
+    input.items = [{ label }, ...words].map((item) => ({ ...item, alwaysShow: true }));
+  };
+  input.title = inert`Filter Calls`;
+  input.placeholder = inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`;
+  input.value = accepted;
+  input.onDidChangeValue(show);
+  input.onDidAccept(() => {
+    const word = input.selectedItems[0]?.word;
+    if (word !== undefined) {
+      input.value = withFilterWord(input.value, word);
+      show();
+    } else if (typeof parseFilter(input.value) !== 'string') {
+      accepted = input.value.trim();
+      input.hide();
+    }
+  });
+  input.onDidHide(() => {
+    rows.filterBy(accepted);
+    input.dispose();
+  });
+  show();
+  input.show();
+}
