@@ -27,11 +27,13 @@ export async function makePrivateFile(
 }
 
 export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
-    // Node says ENOENT where a folder cannot be made.
-    await access(nearestFolder(folder), constants.W_OK);
-    throw error;
-  });
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(
+    async (error: NodeJS.ErrnoException) => {
+      // Node says ENOENT where a folder cannot be made.
+      if (error.code === 'ENOENT') await access(nearestFolder(folder), constants.W_OK);
+      throw error;
+    },
+  );
 }
 
 function nearestFolder(folder: string): string {
