@@ -271,7 +271,7 @@ export class Starts {
 }
 
 const onlyOne =
-  'If one instance can serve all conversations, write `stateless: true` in the entry of this server. Otherwise give each instance another port or folder.';
+  'If one instance can serve all conversations, write `stateless: true` (or `truely-stateless: true`, which means the same) in the entry of this server. Otherwise give each instance another port or folder.';
 
 /**
  * Only one instance of the server can live if it needs what another one has (X3d). @param fix works
