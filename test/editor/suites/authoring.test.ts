@@ -262,7 +262,11 @@ describe('authoring', () => {
       // The prefix stays, and now differs from the id of the server.
       await untilTools(start.map((tool) => tool.replace('mcp_alpha', 'mcp_gamma_alpha')));
       assert.equal(await readConfig(), original.replace('  alpha:', '  gamma:'));
-      assert.equal(await read(team), 'members:\n  ann: { toolsets: [gamma, beta] }\n');
+      await until(
+        () => read(team),
+        (text) => text === 'members:\n  ann: { toolsets: [gamma, beta] }\n',
+        'the new id in the team file',
+      );
       const text = await until(
         () => read(agent),
         (now) => now.includes('gamma/*'),
@@ -557,8 +561,16 @@ describe('authoring', () => {
       editor.selection = new vscode.Selection(at, at);
       // A later problem would close the list of quick fixes, so both warnings must be there first.
       await page.waitFor('.squiggly-warning >> nth=1');
-      await vscode.commands.executeCommand('editor.action.quickFix');
-      await page.waitFor('.action-widget >> text=Rename to');
+      await until(
+        async () => {
+          const texts = await page.texts('.action-widget');
+          // A message of the server may still close the list.
+          if (texts.length === 0) await vscode.commands.executeCommand('editor.action.quickFix');
+          return texts;
+        },
+        (texts) => texts.some((text) => text.includes('Rename to')),
+        'the list of quick fixes',
+      );
       await page.screenshot('quick-fixes');
       await page.press('Escape');
     });
