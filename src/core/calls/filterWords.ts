@@ -15,7 +15,8 @@ export function filterWords(text: string, facts: readonly Fact[]): readonly stri
     ...calls.map(({ outcome }) => `outcome:${joined(outcome)}`),
   ]);
   for (const known of text.toLowerCase().split(/\s+/)) all.delete(known);
-  const completing = [...all].filter((word) => word.includes(unfinished(text).toLowerCase()));
+  const begun = unfinished(text).toLowerCase();
+  const completing = [...all].filter((word) => word.includes(begun));
   return completing.length > 0 ? completing : [...all];
 }
 

@@ -1,7 +1,7 @@
 /** Keeps a local file out of Git (C7). Like the search for worktrees, it runs no program. */
 import path from 'node:path';
 import ignore from 'ignore';
-import { slashed } from '../base/paths.js';
+import { foldersUp, slashed } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { writeInside } from './realFiles.js';
@@ -29,7 +29,7 @@ export function excludeFromGit(place: GitPlace): void {
 function isIgnored({ root, repository, within }: GitPlace): boolean {
   const file = path.join(root, within);
   // A deeper file of patterns wins, and `info/exclude` comes last.
-  for (let at = path.dirname(file); ; at = path.dirname(at)) {
+  for (const at of foldersUp(path.dirname(file))) {
     const said = verdict(textOf(path.join(at, '.gitignore')), path.relative(at, file));
     if (said !== undefined) return said;
     if (at === root) break;
