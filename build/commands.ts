@@ -365,6 +365,15 @@ export const commands = {
     palette: never,
     menus: [onServerRow('=~ / ticked/', '1_run@2')],
   },
+  keepOutUnused: {
+    title: 'Keep Out Unused Tools…',
+    enabled: serving,
+    palette: `${serving} && mcpToolsets.unused`,
+    menus: [
+      inTitle('servers', '1_servers@5', `${serving} && mcpToolsets.unused`),
+      onServerRow('=~ /^server.* unused/', '1_run@6'),
+    ],
+  },
   editorDecides: whenCalled('As the Editor Decides', 0, 'calledDefault', false),
   editorDecidesNow: whenCalled('As the Editor Decides', 0, 'calledDefault', true),
   askBeforeCalls: whenCalled('Ask', 1, 'calledAsk', false),
@@ -551,7 +560,8 @@ type InternalCommand =
   | 'revoke'
   | 'setSecret'
   | 'signOut'
-  | 'toggleTick';
+  | 'toggleTick'
+  | 'updateLock';
 
 /** The id of a command is `mcpToolsets.<name>`. */
 export type CommandName = keyof typeof commands | InternalCommand;

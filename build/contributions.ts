@@ -1,7 +1,8 @@
 /**
- * Makes the parts of `package.json` about commands from their table.
+ * Makes the parts of `package.json` and `package.nls.json` about commands from their table. The
+ * editor puts a text of `package.nls.json`, or of its language, in place of `%its key%`.
  *
- *     npm run contributions        writes them into package.json
+ *     npm run contributions        writes them into both files
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,10 +13,21 @@ const all = Object.entries(commands).map(([name, command]) => ({
   command: command as Command,
 }));
 
-const contributedCommands = all.map(({ id, command: { title, shortTitle, icon, enabled } }) => ({
+const titleKey = (id: string): string => id.replace('mcpToolsets', 'command');
+
+/** The English titles. */
+export const titles: Readonly<Record<string, string>> = Object.fromEntries([
+  ...all.flatMap(({ id, command: { title, shortTitle } }) => [
+    [titleKey(id), title],
+    ...(shortTitle === undefined ? [] : [[`${titleKey(id)}.short`, shortTitle]]),
+  ]),
+  ...submenus.map(({ id, label }) => [id.replace('mcpToolsets', 'menu'), label]),
+]) as Record<string, string>;
+
+const contributedCommands = all.map(({ id, command: { shortTitle, icon, enabled } }) => ({
   command: id,
-  title,
-  ...(shortTitle !== undefined && { shortTitle }),
+  title: `%${titleKey(id)}%`,
+  ...(shortTitle !== undefined && { shortTitle: `%${titleKey(id)}.short%` }),
   category: 'MCP Toolsets',
   ...(icon !== undefined && { icon: `$(${icon})` }),
   ...(enabled !== undefined && { enablement: enabled }),
@@ -45,14 +57,26 @@ export const contributions = {
     commandPalette: inPalette,
     'editor/title': entriesOf('editor/title'),
   },
-  submenus: submenus.map(({ id, label }) => ({ id, label })),
+  submenus: submenus.map(({ id }) => ({ id, label: `%${id.replace('mcpToolsets', 'menu')}%` })),
   keybindings: keys,
 };
 
-function write(file: string): void {
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { contributes: object };
-  Object.assign(manifest.contributes, contributions);
-  writeFileSync(file, `${JSON.stringify(manifest, undefined, 2)}\n`);
+/** Keeps the texts of other parts. */
+export function withTitles(texts: Readonly<Record<string, string>>): Record<string, string> {
+  const others = Object.entries(texts).filter(([key]) => !/^(?:command|menu)\./.test(key));
+  return { ...Object.fromEntries(others), ...titles };
 }
 
-if (require.main === module) write(path.join(__dirname, '../package.json'));
+function change<Content>(name: string, changed: (content: Content) => object): void {
+  const file = path.join(__dirname, '..', name);
+  const content = changed(JSON.parse(readFileSync(file, 'utf8')) as Content);
+  writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`);
+}
+
+if (require.main === module) {
+  change<{ contributes: object }>('package.json', (manifest) => ({
+    ...manifest,
+    contributes: { ...manifest.contributes, ...contributions },
+  }));
+  change('package.nls.json', withTitles);
+}

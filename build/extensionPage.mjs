@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The text between `<!-- repository -->` and `<!-- /repository -->` is left out. The text in `<!--
+ * The title has no link to other languages. The text between `<!-- repository -->` and `<!-- /repository -->` is left out. The text in `<!--
  * extension … -->` is on this page only. A link to a page becomes its own words, or the title under
  * which *Open Documentation…* lists the page.
  *
@@ -18,6 +18,7 @@ export function extensionPage(root) {
   const read = (name) => readFileSync(join(root, name), 'utf8').replaceAll('\r\n', '\n');
   const titleOf = (name) => `*${/^# (.+)$/m.exec(read(name))[1]}*`;
   return read('README.md')
+    .replace(/^(# .+) · \[[^\]]+\]\([^)]+\)$/m, '$1')
     .replace(/^<!-- repository -->\n[^]*?^<!-- \/repository -->\n/gm, '')
     .replace(/^<!-- extension\s([^]*?)-->$/gm, (_, text) => text.trim())
     .replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')

@@ -13,7 +13,7 @@ import { givenOptions, parseCommandLine, type Options, type Words } from './cli/
 import { complain, complainOf, complainOfDefect, misuse, print, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { elsewhereLines, gatewayLines } from './cli/gateways.js';
-import { isBroken, localLines, statusTable, tokenLines } from './cli/render.js';
+import { isBroken, localLines, packageLines, statusTable, tokenLines } from './cli/render.js';
 import { directoryExists } from './core/assembly/assemble.js';
 import { forgetNpm } from './core/processes/environment.js';
 import type { Run } from './cli/withEngine.js';
@@ -145,7 +145,10 @@ function lazily<Name extends string>(
 
 const explaining = () => import('./cli/explainCommand.js');
 const record = () => import('./cli/callsCommand.js');
+const use = (name: 'toolsByUse' | 'callsByTool') =>
+  lazily(() => import('./cli/useCommands.js'), name);
 const serving = () => import('./cli/serveCommand.js');
+const signing = () => import('./cli/signInCommands.js');
 const cassettes = () => import('./cli/cassetteCommands.js');
 
 const commands = new Map<string, Command>(
@@ -153,8 +156,12 @@ const commands = new Map<string, Command>(
     check: {
       most: 0,
       needsNoHome: true,
-      takes: [...starting, 'start'],
+      takes: [...starting, 'start', 'pinned', 'max-tokens'],
       does: lazily(() => import('./cli/checkCommand.js'), 'check'),
+    },
+    pin: {
+      takes: [...starting, 'token-file', 'write', 'latest'],
+      does: lazily(() => import('./cli/pinCommand.js'), 'pin'),
     },
     status: {
       most: 0,
@@ -163,8 +170,8 @@ const commands = new Map<string, Command>(
     },
     tools: {
       most: 1,
-      takes: starting,
-      does: tools,
+      takes: [...starting, 'use', 'write', 'local'],
+      does: (...given) => (given[2].use ? use('toolsByUse')(...given) : tools(...given)),
     },
     call: {
       needs: 'The name of a tool',
@@ -196,13 +203,17 @@ const commands = new Map<string, Command>(
     },
     explain: {
       needs: 'The name of a tool',
-      most: 1,
+      most: 2,
       takes: starting,
       does: lazily(explaining, 'explainTool'),
     },
     approve: {
       takes: [...permissionOptions, 'no-local', 'yes'],
       does: lazily(() => import('./cli/approveCommand.js'), 'approve'),
+    },
+    lock: {
+      takes: ['approve', 'write'],
+      does: lazily(() => import('./cli/lockCommand.js'), 'lock'),
     },
     serve: {
       most: 0,
@@ -235,8 +246,11 @@ const commands = new Map<string, Command>(
     },
     calls: {
       most: 2,
-      takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
-      does: lazily(record, 'calls'),
+      takes: ['server', 'agent', 'failed', 'since', 'last', 'follow', 'by'],
+      does: (...given) =>
+        given[2].by === undefined
+          ? lazily(record, 'calls')(...given)
+          : use('callsByTool')(...given),
     },
     record: {
       needsNoHome: true,
@@ -249,6 +263,16 @@ const commands = new Map<string, Command>(
       needsNoHome: true,
       serves: true,
       does: lazily(cassettes, 'replay'),
+    },
+    login: {
+      takes: ['approve', 'no-local', 'no-browser'],
+      does: lazily(signing, 'login'),
+    },
+    logout: {
+      needs: 'The name of a server',
+      most: 1,
+      takes: ['no-local'],
+      does: lazily(signing, 'logout'),
     },
     secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
     import: {
@@ -276,7 +300,12 @@ function status(run: Run, _: Words, options: Options): Promise<number> {
     }));
     print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
     const served = [...gatewayLines(gateways), ...elsewhereLines(elsewhere)];
-    const lines = [...localLines(snapshot), ...tokenLines(snapshot), ...served];
+    const lines = [
+      ...packageLines(snapshot),
+      ...localLines(snapshot),
+      ...tokenLines(snapshot),
+      ...served,
+    ];
     if (!run.json) for (const line of lines) print(line);
     return others.length > 0 || servers.some(isBroken) ? 1 : 0;
   });

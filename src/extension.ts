@@ -12,7 +12,6 @@ import { serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
 import { showChangedOffers } from './vscode/consent/changedOffers.js';
-import { askForCall } from './vscode/consent/callQuestion.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import { registerReviewAnswers } from './vscode/views/review/reviewQuestion.js';
 import { folderPaths, WindowConfigFiles } from './vscode/engine/configFiles.js';
@@ -27,7 +26,7 @@ import { hostSettings, keepSettings, onDidChangeSettings } from './vscode/engine
 import type { Shell } from './vscode/engine/shell.js';
 import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
-import { window } from './vscode/views/inertEditor.js';
+import { speakTheirLanguage, window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/rows/treeView.js';
 import { CallPages, showCalls } from './vscode/views/calls/callsView.js';
@@ -39,6 +38,7 @@ const endLimit = 4000;
 let running: EngineSlot | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
+  speakTheirLanguage();
   context.subscriptions.push(keepSettings());
   const shell = shellOf(context);
   const { slot, logs, secrets } = shell;
@@ -101,7 +101,10 @@ function shellOf(context: vscode.ExtensionContext): Shell {
     openConfigFiles: () => new WindowConfigFiles(clock),
     loadEngine: async () => {
       const { openWindowEngine } = await import('./vscode/engine/windowEngine.js');
-      return await openWindowEngine(parts, (call, signal) => askForCall(call, signal, titles));
+      return await openWindowEngine(parts, async (call, signal) => {
+        const { askForCall } = await import('./vscode/consent/callQuestion.js');
+        return await askForCall(call, signal, titles);
+      });
     },
     onFailure: (error) =>
       void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),

@@ -22,24 +22,15 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
   if (action !== undefined && (action !== 'export' || target === undefined)) {
     return misuse('`calls` takes no argument, or `export` and a file.');
   }
-  const age = request.since === undefined ? undefined : millisecondsOf(request.since);
-  if (request.since !== undefined && age === undefined) {
-    return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
-  }
-  const last = Number(request.last ?? (target === undefined ? 50 : Number.MAX_SAFE_INTEGER));
-  if (!(last > 0 && Number.isSafeInteger(last)))
-    return misuse(`"${request.last}" is no number of calls.`);
+  const asked = askedFacts(request);
+  if (typeof asked === 'string') return misuse(asked);
+  const { filter, last } = asked;
   const file = callFileOf(run.folder, homedir());
-  const since = age === undefined ? undefined : systemClock.now() - age;
-  const filter: FactFilter = {
-    server: request.server,
-    agent: request.agent,
-    failed: request.failed,
-    since,
-  };
   try {
     const lines = await callLines(file);
-    const found = factsIn(lines, filter).slice(-last);
+    const fitting = factsIn(lines, filter);
+    const isAll = target !== undefined && request.last === undefined;
+    const found = isAll ? fitting : sinceCall(fitting, last);
     if (target !== undefined) return await exported(path.resolve(target), found);
     if (found.length === 0 && !request.follow && !run.json)
       return print(
@@ -52,8 +43,31 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
   }
 }
 
+/** Returns which facts are wanted, or what is wrong with the options. */
+function askedFacts({
+  server,
+  agent,
+  failed,
+  since: given,
+  last: most,
+}: Options): { readonly filter: FactFilter; readonly last: number } | string {
+  const age = given === undefined ? undefined : millisecondsOf(given);
+  if (given !== undefined && age === undefined)
+    return `"${given}" is no age. Use a number with s, m, h or d, such as 10m.`;
+  const last = Number(most ?? 50);
+  if (!(last > 0 && Number.isSafeInteger(last))) return `"${most}" is no number of calls.`;
+  const since = age === undefined ? undefined : systemClock.now() - age;
+  return { filter: { server, agent, failed, since }, last };
+}
+
 function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
   return lastFacts(lines, mostFacts).filter((fact) => fits(filter, fact));
+}
+
+/** Returns the last calls with the events since the first of them, or else the last events. */
+function sinceCall(facts: readonly Fact[], last: number): readonly Fact[] {
+  const calls = facts.filter(isCall).slice(-last);
+  return calls[0] ? facts.slice(facts.indexOf(calls[0])) : facts.slice(-last);
 }
 
 async function exported(file: string, facts: readonly Fact[]): Promise<number> {

@@ -20,8 +20,7 @@ import {
   Player,
 } from '../core/cassette/cassette.js';
 import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
-import { Guardian } from '../core/processes/guardian.js';
-import { Jobs } from '../core/processes/jobs.js';
+import { keeperWith } from '../core/processes/keeper.js';
 import { startProcess } from '../core/processes/processTree.js';
 import { Interruption } from './interruption.js';
 import type { Words } from './options.js';
@@ -38,7 +37,7 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
       '`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.',
     );
   }
-  const { env, execPath, platform } = process;
+  const { env } = process;
   // An editor starts this command with it. A server that is an Electron program would be bare Node.
   delete env['ELECTRON_RUN_AS_NODE'];
   const redactor = new Redactor();
@@ -53,24 +52,14 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
     return complain(`The cassette cannot be written: ${reasonOf(error)}. The file stays as it is.`);
   }
   const session = randomBytes(6).toString('hex');
-  const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const keeper =
-    platform === 'win32'
-      ? new Jobs()
-      : new Guardian({
-          mark,
-          script: run.guardianScript,
-          execPath,
-          env,
-        });
+  const { keeper, next } = keeperWith(run.guardianScript, env);
   const interruption = new Interruption();
   const started = await startProcess({
     command,
     args,
     cwd: process.cwd(),
     env,
-    mark: `${mark}1.`,
-    keeper,
+    ...next(),
   });
   try {
     if (started.kind === 'notStarted')

@@ -37,7 +37,7 @@ import type { Run } from './withEngine.js';
 type Place = Readonly<Record<'root' | 'file' | 'label', string>>;
 type Change = Place & Readonly<Record<'before' | 'after' | 'report', string>>;
 
-function changeOf(
+export function changeOf(
   place: Place,
   before = '',
   { after, report }: Pick<Change, 'after' | 'report'>,
@@ -50,11 +50,14 @@ function changeOf(
   };
 }
 
-function writeChange({ root, file, before, after }: Change): void {
+export function writeChange({ root, file, before, after }: Change): void {
   if (after !== before) writeInside(root, file, { before, after });
 }
 
-function show({ file, label, before, after, report }: Change, isWritten: boolean): void {
+export function showChange(
+  { file, label, before, after, report }: Change,
+  isWritten: boolean,
+): void {
   if (after !== before) print(lineDifference(before, after, label));
   complainLines(report.trimEnd());
   if (after === before) return;
@@ -103,7 +106,7 @@ export function importFile(
     if (write && git) excludeFromGit(git);
     if (write) writeChange(change);
     if (json) print(toJson(plan.imported));
-    else show(change, write);
+    else showChange(change, write);
     return plan.imported.servers.length > 0 ? 0 : 1;
   } catch (error) {
     return complain(`Nothing was imported: ${reasonOf(error)}.`);
@@ -217,7 +220,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     if (write) writeChange(change);
     const launches = starts.map(({ launch }) => launch);
     if (run.json) print(toJson({ file: place.file, entries, starts: launches, written: write }));
-    else show(change, write);
+    else showChange(change, write);
     const asked = isAsked ? await approvals.agreed(starts, interruption.signal) : [];
     const agreed = yes ? starts : asked;
     if (agreed.length > 0 && !approvals.report(await approvals.approve(agreed))) return 1;

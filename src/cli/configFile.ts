@@ -15,8 +15,11 @@ import { foldersUp, isInside, isPersons, launcherPath, samePath } from '../core/
 import { mainFolderOf, worktreeOf } from '../core/approval/worktree.js';
 import { fileUnreadable, localPath, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
+import { lockFileOf, lockWithin } from '../core/files/lockFile.js';
+import { reasonOf } from '../core/files/watchedFile.js';
 import { isTracked } from '../core/approval/gitIndex.js';
 import { directoryExists } from '../core/assembly/assemble.js';
+import { decidingFinder } from '../core/packages/decidingFiles.js';
 import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type ParsedTeam } from '../core/team/team.js';
@@ -35,7 +38,10 @@ export const configDeps: ConfigDeps = {
   secret: secretOf,
   envFile: readEnvFile,
   isTracked,
-  findersFor: (sources) => programFinder(workspaceRoots(sources), process.env),
+  findersFor: (sources) => {
+    const roots = workspaceRoots(sources);
+    return { programs: programFinder(roots, process.env), deciding: decidingFinder(roots) };
+  },
 };
 
 /** An unreadable `.minds/team.yaml` (D2) is a problem too. */
@@ -48,11 +54,10 @@ export function readTeam(folder: string): ParsedTeam {
 /** Parses the config files too, so the problems include their contents. */
 export function readConfig(
   from: ReadFolder,
-): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
-  const { sources, problems } = readConfigFiles(from);
+  { sources, problems } = readConfigFiles(from),
+): { readonly servers: readonly ConfiguredServer[]; readonly problems: readonly Problem[] } {
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
   return {
-    sources,
     servers: model.servers,
     problems: [...problems, ...found],
   };
@@ -69,9 +74,22 @@ export function readConfigFiles({ folder, withoutLocal }: ReadFolder): ConfigFil
   const wanted = files.filter(({ origin }) => origin !== 'local' || withoutLocal !== true);
   const read = wanted.map(readSource);
   return {
-    sources: read.map(({ source }) => source),
+    sources: read.map(({ source }) =>
+      source.origin === 'folder' ? { ...source, lock: lockOf(folder) } : source,
+    ),
     problems: read.flatMap(({ problems }) => problems),
   };
+}
+
+function lockOf(folder: string): SourceText['lock'] {
+  const file = lockFileOf(folder);
+  try {
+    const text = readTextFileSync(file, largestConfigFile);
+    return lockWithin(folder, { kind: 'text', text });
+  } catch (error) {
+    const reason = reasonOf(error);
+    return reason === undefined ? { kind: 'absent' } : { kind: 'unreadable', reason };
+  }
 }
 
 /** An unreadable file has a problem and no text. An unreadable layer costs itself (C7). */

@@ -6,6 +6,7 @@ import path from 'node:path';
 import {
   approveCommand,
   commandLine,
+  differsInVersion,
   reviewTexts,
   type PendingLaunch,
 } from '../core/approval/approvalTexts.js';
@@ -108,9 +109,12 @@ export class FolderApprovals extends PersonsApprovals {
     const changed = pending
       .filter(({ before }) => before)
       .map(({ launch }) => `"${launch.server}"`);
+    const isVersion =
+      changed.length > 0 && pending.every((one) => !one.before || differsInVersion(one));
+    const versions = isVersion ? ' Only the version of its package differs.' : '';
     const note =
       changed.length > 0
-        ? `Changed since it was approved: ${changed.join(', ')}. The lines with - were approved, those with + are new.\n\n`
+        ? `Changed since it was approved: ${changed.join(', ')}.${versions} The lines with - were approved, those with + are new.\n\n`
         : '';
     return note + markedReview(reviewTexts(pending, label));
   }

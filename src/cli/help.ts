@@ -6,13 +6,18 @@ const commandTexts: Readonly<Record<string, string>> = {
   check: `
 Reports the problems of the config files and of .minds/team.yaml.
 It exits with 1 if a problem is an error, or if the folder of -C has no config file.`,
+  pin: `[server…]
+Shows the edits that pin packages to the versions that run.
+A pin is a new launch, so it waits for approval. Only versions of npm's packages are known.`,
   status: `
 Shows the state of each server, and who serves the folder to agents.`,
   tools: `[server]
-Lists the published tools, and the others with the reason.`,
-  explain: `<tool>
+Lists the published tools, and the others with the reason.
+With --use, it shows how often each was called, and the change that keeps out what nobody calls.`,
+  explain: `<tool> [json]
 Says which agents get a tool, and why the others do not.
-The tool may have any of its names. It exits with 1 if no agent gets the tool.`,
+The tool may have any of its names. With the arguments of a call, it also says whether your
+permissions allow the call. It exits with 1 if no agent gets the tool or the call is denied.`,
   call: `<tool> [json]
 Calls a tool by its published name.
 The arguments are a JSON object, such as '{"path":"README.md"}'. It exits with 1 if the call fails.`,
@@ -28,6 +33,9 @@ The arguments are a JSON object, such as '{"topic":"x"}'.`,
   approve: `[server…]
 Shows the servers that wait for approval, and asks.
 If a named server waits for nothing, it shows what changed in the tools of this server.`,
+  lock: `[server…]
+Shows what .minds/mcp.lock would hold of the tools of the servers.
+It starts them without .minds/mcp.local.yaml. With --write it writes the file, which a team commits.`,
   serve: `
 Serves the toolsets to other agents on this machine until you stop it.`,
   connect: `[toolset]
@@ -49,6 +57,12 @@ Shows the last calls of every agent in this folder, or writes all to a file.`,
 Acts as an MCP server in front of another one, and writes what passes to the file.`,
   replay: `<file>
 Acts as an MCP server that answers from such a file.`,
+  login: `[server…]
+Signs you in to servers that need it, for every agent outside the editor.
+It opens your browser. Without a browser, over SSH or with --no-browser, it prints the address and
+asks for the address to which the browser was sent at the end.`,
+  logout: `<server>
+Signs you out of a server, and revokes its tokens.`,
   secret: `set|delete|list [name]
 Keeps the value of { secret: NAME } in the keyring of the system.
 Type the value, or send it to stdin.`,
@@ -59,11 +73,17 @@ Shows the effect of importing the servers of another program.`,
 /** The name of the option is behind the first `--` of each line. */
 const optionTexts = `
   --start             Starts the servers too, and checks names and patterns against their tools.
+  --pinned            Makes each version that is not pinned an error.
+  --latest            Pins to the newest version, by npm with your configuration.
+  --max-tokens N      With --start: exits with 1 if the tools cost more tokens in each request.
   --answers JSON      Answers a form of the tool. Other fields take its defaults.
   --format NAME       The program of the file, if the file does not show it.
+  --use               Shows the calls of each tool. Tools without a call come first.
+  --by tool           Shows the calls of each tool in the last 90 days.
   --write             Writes what it shows.
   --local             Writes .minds/mcp.local.yaml, which counts only for you.
   --no-local          Leaves out .minds/mcp.local.yaml, as for a colleague.
+  --no-browser        Prints the address of the sign-in in place of opening it.
   --each              Makes an entry for each toolset in place of one for all.
   --port N            The port, by default 7427. 0 takes any free port.
   --token-file FILE   Uses the token in this file.

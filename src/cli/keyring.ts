@@ -2,16 +2,27 @@
  * Secrets in the keyring of the system (C2a). The library is optional, so it is loaded with the
  * first secret.
  */
-import type { Entry, findCredentials } from '@napi-rs/keyring';
+import type { AsyncEntry, Entry, findCredentials } from '@napi-rs/keyring';
 import { ownPackage } from '../core/base/ownPackage.js';
 import { unlessThrown } from '../core/base/unlessThrown.js';
 
-type Library = Readonly<{ Entry: typeof Entry; findCredentials: typeof findCredentials }>;
+type Library = Readonly<{
+  Entry: typeof Entry;
+  AsyncEntry: typeof AsyncEntry;
+  findCredentials: typeof findCredentials;
+}>;
 
 /** Its message is a phrase with the reason. */
 export class NoKeyring extends Error {}
 
 const service = 'mcp-toolsets';
+/** `secret list` does not list it. */
+const ofSignIns = ['mcp-toolsets sign-ins', 'key'] as const;
+/**
+ * By default, the library may use a keyring of the kernel, which does not survive a restart of the
+ * machine.
+ */
+const lasting = { linux: { store: 'secret-service' } } as const;
 
 export function storeSecret(name: string, value: string): void {
   withKeyring((library) => entry(library, name).setPassword(value));
@@ -40,17 +51,33 @@ export function secretOf(name: string): string | undefined {
 }
 
 /**
- * By default, the library may use a keyring of the kernel, which does not survive a restart of the
- * machine.
+ * The key that seals the sign-ins. The keyring may ask the person to unlock it, so no thread waits
+ * for it.
  */
+export const signInKey = {
+  get: async (): Promise<string | undefined> =>
+    (await signInEntry().getPassword().catch(refuse)) ?? undefined,
+  store: async (value: string): Promise<void> => {
+    await signInEntry().setPassword(value).catch(refuse);
+  },
+};
+
+function signInEntry(): AsyncEntry {
+  return withKeyring(({ AsyncEntry }) => new AsyncEntry(...ofSignIns, lasting));
+}
+
 function entry(library: Library, name: string): Entry {
-  return new library.Entry(service, name, { linux: { store: 'secret-service' } });
+  return new library.Entry(service, name, lasting);
+}
+
+function refuse(error: Error): never {
+  throw new NoKeyring(error.message.split('\n', 1)[0]);
 }
 
 function withKeyring<T>(use: (library: Library) => T): T {
   try {
     return use(ownPackage('@napi-rs/keyring') as Library);
   } catch (error) {
-    throw new NoKeyring((error as Error).message.split('\n', 1)[0]);
+    return refuse(error as Error);
   }
 }

@@ -3,7 +3,8 @@ import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { isCall, lastFacts } from '../core/calls/fact.js';
 import { lineOfLost, type LostCall } from '../core/calls/lostCall.js';
-import { CallFile, callFileOf, callLines, mostFacts } from '../core/files/callFile.js';
+import { callFileOf, callLines, mostFacts } from '../core/files/callFile.js';
+import { CallFile } from '../core/files/callWriter.js';
 import { everyToolset } from '../core/gateway/routes.js';
 
 /** @param toolset the one that the client sees, or undefined for all */

@@ -40,7 +40,8 @@ import { withEngine, withServers, type Run, type RunningEngine } from './withEng
 import { withSnapshot } from './withSnapshot.js';
 
 /** A server without tools because of an error is an error only if it is named. */
-export function tools(run: Run, words: Words, options: Options): Promise<number> {
+export function tools(run: Run, words: Words, options: Options): Promise<number> | number {
+  if (options.write || options.local) return misuse('--write and --local need --use.');
   return list(run, words, options, (servers, id) => ({
     json: servers.map(toolsJson),
     table: [toolsTable(servers), ...localLines({ servers })].join('\n'),

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { oneLine } from '../core/base/inert.js';
+import { signInCommand, withSignInCommand } from '../core/base/signInCommand.js';
 import { byPlace, type Place, type Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { whereVariablesAreSet } from '../core/config/problems.js';
@@ -8,7 +9,7 @@ import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
 import { estimatedTokensOf } from '../core/tools/tokens.js';
-import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
 /**
  * Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and
@@ -48,13 +49,26 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted(byPlace);
 }
 
-function stateWord(state: ServerState): string {
-  if (state.kind === 'failed') return `failed: ${state.reason} ${state.fix}`;
-  if (state.kind === 'reconnecting')
+function stateWord({ id, state, signIn }: ServerStatus): string {
+  if (state.kind === 'failed') {
+    return `failed: ${state.reason} ${state.fix}`;
+  }
+  if (state.kind === 'reconnecting') {
     return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
+  }
   if (state.kind === 'pending') return 'waits for approval';
   if (state.kind !== 'signInNeeded') return state.kind;
-  return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
+  const ownFix = signIn?.kind === 'needed' ? signIn.fix : undefined;
+  const fix = ownFix ?? withSignInCommand(`Run ${signInCommand}.`, id);
+  return `needs sign-in: ${state.why} ${fix}`;
+}
+
+/** Begins with a comma, because it follows the state. */
+function signedInWords({ signIn }: ServerStatus): string {
+  if (signIn?.kind !== 'signedIn' || signIn.since === undefined) return '';
+  const scopes = signIn.scopes === undefined ? '' : ` for ${signIn.scopes}`;
+  const lacks = signIn.lacks === undefined ? '' : `, and lacks ${signIn.lacks}`;
+  return `, signed in since ${new Date(signIn.since).toISOString()}${scopes}${lacks}`;
 }
 
 export function statusTable({ servers, problems }: StatusSnapshot): string {
@@ -63,21 +77,41 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       ? 'No servers are known, because a config file has an error.'
       : 'No servers are configured.';
   }
-  const rows = servers.map(({ id, transport, tools, offered, origin, state }) => {
+  const rows = servers.map((server) => {
+    const { id, transport, tools, offered, origin, state } = server;
     const wrong = problems.find(
       (one) => state.kind === 'invalid' && one.server === id && one.severity === 'error',
     );
-    const words = oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`);
+    const reason = wrong ? `: ${wrong.message} ${wrong.fix}` : '';
+    const words = oneLine(`${stateWord(server)}${signedInWords(server)}${reason}`);
     return [id, transport ?? '', `${tools.length} of ${offered}`, originWords[origin], words];
   });
   return table(['server', 'transport', 'tools', 'source', 'state'], rows);
 }
 
+/** One line for each package that a launch names, with what is known of its version (C8). */
+export function packageLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
+  return servers.flatMap(({ id, package: named }) => {
+    if (!named) return [];
+    const { name, requested, pinned, runs, reported } = named;
+    const parts = [
+      ...(runs === undefined ? [] : [`runs ${runs}`]),
+      ...(reported === undefined ? [] : [`reports ${reported}`]),
+      pinned ? 'pinned' : 'not pinned',
+    ];
+    const asked = requested === undefined ? name : `${name}@${requested}`;
+    return [oneLine(`Package of ${id}: ${asked}, ${parts.join(', ')}.`)];
+  });
+}
+
 export function localLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
-  const parts = servers.flatMap(({ id, local }) =>
-    local.length > 0 ? [`${id} (${oneLine(local.join(', '))})`] : [],
-  );
-  return parts.length > 0 ? [`Only for you, by ${localPath}: ${parts.join('; ')}.`] : [];
+  const parts = servers.flatMap(({ id, local }) => {
+    if (local.length === 0) return [];
+    const keys = oneLine(local.join(', '));
+    return [`${id} (${keys})`];
+  });
+  if (parts.length === 0) return [];
+  return [`Only for you, by ${localPath}: ${parts.join('; ')}.`];
 }
 
 export function tokenLines({ servers }: StatusSnapshot): string[] {
@@ -85,11 +119,12 @@ export function tokenLines({ servers }: StatusSnapshot): string[] {
     .filter(({ tools }) => tools.length > 0)
     .map(({ id, tools, savedTokens }) => {
       const tokens = estimatedTokensOf(tools);
-      return savedTokens > 0
-        ? `${id} ~${tokens} instead of ~${tokens + savedTokens}`
-        : `${id} ~${tokens}`;
+      if (savedTokens <= 0) return `${id} ~${tokens}`;
+      const whole = tokens + savedTokens;
+      return `${id} ~${tokens} instead of ~${whole}`;
     });
-  return parts.length > 0 ? [`Tokens in each request: ${parts.join(', ')}.`] : [];
+  if (parts.length === 0) return [];
+  return [`Tokens in each request: ${parts.join(', ')}.`];
 }
 
 /** An overridden tool has `offered` too: the tool as its server describes it. */
@@ -107,18 +142,23 @@ export function toolsJson({ id, tools, excluded, local }: ServerStatus): object 
 }
 
 export function toolsTable(servers: readonly ServerStatus[]): string {
-  const rows = servers.flatMap((server) => [
-    ...server.tools.map((tool) => [
-      server.id,
-      tool.published,
-      tool.original === tool.published ? '' : tool.original,
-    ]),
-    ...server.excluded.map((tool) => [
-      server.id,
-      `(${tool.original})`,
-      exclusionPhrase(tool.reason),
-    ]),
-  ]);
+  const rows = servers.flatMap((server) => {
+    const sifted = server.siftedForMe();
+    const marked = (original: string, words: string): string =>
+      [words, sifted.has(original) ? 'only for you' : ''].filter(Boolean).join(' · ');
+    return [
+      ...server.tools.map((tool) => [
+        server.id,
+        tool.published,
+        marked(tool.original, tool.original === tool.published ? '' : tool.original),
+      ]),
+      ...server.excluded.map((tool) => [
+        server.id,
+        `(${tool.original})`,
+        marked(tool.original, exclusionPhrase(tool.reason)),
+      ]),
+    ];
+  });
   if (rows.length === 0) return 'No tools are published.';
   return table(['toolset', 'tool', 'original name, or why agents do not get it'], rows);
 }
@@ -128,9 +168,8 @@ export function resourcesTable(toolsets: readonly Pick<Toolset, 'id' | 'resource
     ...resources.map(({ uri, name, mimeType }) => [id, uri, name, mimeType ?? '']),
     ...templates.map(({ uriTemplate, name, mimeType }) => [id, uriTemplate, name, mimeType ?? '']),
   ]);
-  return rows.length === 0
-    ? 'No resources are published.'
-    : table(['server', 'URI', 'name', 'type'], cleaned(rows));
+  if (rows.length === 0) return 'No resources are published.';
+  return table(['server', 'URI', 'name', 'type'], cleaned(rows));
 }
 
 export function promptsTable(toolsets: readonly Pick<Toolset, 'id' | 'prompts'>[]): string {
@@ -162,24 +201,25 @@ function cleaned(rows: readonly (readonly string[])[]): string[][] {
 
 export function contentsOf({ contents }: Fields): (string | Buffer)[] {
   if (!Array.isArray(contents)) return [];
-  return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] =>
-    typeof text === 'string'
-      ? [text]
-      : typeof blob === 'string'
-        ? [Buffer.from(blob, 'base64')]
-        : [],
-  );
+  return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] => {
+    if (typeof text === 'string') return [text];
+    if (typeof blob !== 'string') return [];
+    const bytes = Buffer.from(blob, 'base64');
+    return [bytes];
+  });
 }
 
 export function messageTexts({ messages }: Fields): string[] {
   if (!Array.isArray(messages)) return [];
   return (messages as readonly { role?: unknown; content?: unknown }[]).map(({ role, content }) => {
     const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
-    return `${asText(role)}: ${type === 'text' && typeof text === 'string' ? text : JSON.stringify(content)}`;
+    const isText = type === 'text' && typeof text === 'string';
+    const words = isText ? text : JSON.stringify(content);
+    return `${asText(role)}: ${words}`;
   });
 }
 
-function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(oneLine));
   const widths = head.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length), title.length),

@@ -154,6 +154,29 @@ async function answerOnTerminal(
   });
 }
 
+/** Resolves to a typed line that is not shown; empty without a terminal and if the person gives up. */
+export async function hiddenOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+  return await aloneOnTerminal(async () => {
+    const terminal = openTerminal();
+    if (!terminal) return '';
+    const { input, output } = terminal;
+    const ask = (): void => void output.write(question);
+    try {
+      const echo = (): void => {};
+      return await typedLine({
+        input,
+        ask,
+        echo,
+        interrupt,
+        signal,
+      });
+    } finally {
+      output.write('\n');
+      terminal.close();
+    }
+  });
+}
+
 /** Acts as Ctrl-C at a terminal. On Windows, `kill` would end the process at once. */
 function interrupt(): void {
   if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
@@ -218,6 +241,9 @@ function pagesOf(
   return [...pages, last.join('\n')];
 }
 
+/** In UTF-16 code units. */
+const longestLine = 128 * 1024;
+
 interface Asking {
   readonly input: Readable & { setRawMode(isRaw: boolean): unknown };
   /** Writes the question; called at most once. */
@@ -271,7 +297,7 @@ export function typedLine({
       } else if (key === '\u007f' || key === '\b') {
         if (line !== '') echo('\b \b');
         line = line.slice(0, -1);
-      } else if (!/\p{C}/u.test(key)) {
+      } else if (!/\p{C}/u.test(key) && line.length < longestLine) {
         line += key;
         echo(key);
       }

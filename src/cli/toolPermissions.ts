@@ -10,7 +10,7 @@ import type { FileContent } from '../core/base/textFile.js';
 import { refuseForeign } from '../core/files/sharedFile.js';
 import { readContent, realDisk, watchFile, type Disk } from '../core/files/watchedFile.js';
 import type { Host } from '../core/calling/hostContract.js';
-import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
+import { toolPermissions, unreadRule, type ToolPermission } from '../core/tools/permissions.js';
 import { readObject } from './options.js';
 import { complain } from './output.js';
 
@@ -43,8 +43,14 @@ export class PersonsPermissions {
     tightens: boolean,
   ): Promise<PersonsPermissions | string> {
     const file = path.join(home, '.minds', 'permissions.json');
-    const own = rulesOf(file, await readContent(disk, file));
-    return typeof own === 'string' ? own : new PersonsPermissions(file, options, own, tightens);
+    const content = await readContent(disk, file);
+    const own = rulesOf(file, content);
+    if (typeof own === 'string') return own;
+    complainOfUnread(file, content, own);
+    for (const permission of toolPermissions)
+      for (const pattern of options[permission] ?? [])
+        complainOf(`--${permission}`, unreadRule(pattern, permission));
+    return new PersonsPermissions(file, options, own, tightens);
   }
 
   get hasOptions(): boolean {
@@ -80,6 +86,7 @@ export class PersonsPermissions {
         }
         if (JSON.stringify(own) === JSON.stringify(this.own)) return;
         this.own = own;
+        complainOfUnread(this.file, content, own);
         permission.recheck();
       }),
     );
@@ -94,4 +101,16 @@ function rulesOf(file: string, content: FileContent): Rules | string {
     withoutMark(content.text),
     '{"*":"ask","docs_*":"allow"}',
   );
+}
+
+function complainOfUnread(file: string, content: FileContent, rules: Rules): void {
+  const text = content.kind === 'text' ? content.text : '';
+  for (const [key, value] of Object.entries(rules)) {
+    const lines = text.slice(0, text.indexOf(JSON.stringify(key))).split('\n');
+    complainOf(`${file}:${lines.length}`, unreadRule(key, value));
+  }
+}
+
+function complainOf(place: string, problem: string | undefined): void {
+  if (problem !== undefined) complain(`${place}: ${problem}`);
 }

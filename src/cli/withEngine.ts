@@ -11,7 +11,6 @@ import { asText } from '../core/base/text.js';
 import type { Host } from '../core/calling/hostContract.js';
 import type { SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { ConfigFiles } from '../core/engine/configFiles.js';
 import { openEngine, type Engine } from '../core/engine/openEngine.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
@@ -28,6 +27,7 @@ import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { proxyAgents } from './proxies.js';
 import { secretOf } from './keyring.js';
+import { SignInFile } from './signInFile.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
 import { complain, newLines, reasonOf, report } from './output.js';
@@ -53,6 +53,8 @@ export interface Run extends Consent, ReadFolder {
   readonly records?: boolean;
   /** True if the run only shows the servers, so its starts are no facts (H1b). */
   readonly looks?: boolean;
+  /** True if warnings of the log are for the person. */
+  readonly warns?: boolean;
 }
 
 export interface RunningEngine {
@@ -68,20 +70,10 @@ export interface RunningEngine {
   readonly client: ServerClient | undefined;
   /** Ends after the engine. */
   readonly store: DisposableStore;
+  readonly signIns: SignInFile;
   /** Lets changes of the config files and of the person's permissions count from now on. */
   follow(): void;
 }
-
-const nothing = (): Promise<undefined> => Promise.resolve(undefined);
-/**
- * The command line stores no token of a sign-in. Tokens for machines stay in memory for one run.
- */
-const memoryOnlySecrets: SecretStore = {
-  get: nothing,
-  store: nothing,
-  delete: nothing,
-  onDidChange: () => ({ dispose: () => {} }),
-};
 
 export function withServers(
   run: Run,
@@ -105,6 +97,7 @@ export async function withEngine(
   const { signal } = interruption;
   const approvals = await FolderApprovals.open(run.folder, run.approvesEdits !== true);
   const store = new DisposableStore('command');
+  const signIns = store.add(new SignInFile());
   let engine: Engine | undefined;
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
@@ -114,7 +107,12 @@ export async function withEngine(
     // No form arrives before the engine exists.
     const client =
       run.answers && formAnswers(run.answers, (text) => complain(engine?.redact(text) ?? text));
-    engine = engineFor(run, { approvals, offerReview, client });
+    engine = engineFor(run, {
+      approvals,
+      offerReview,
+      client,
+      signIns,
+    });
     const { host } = engine;
     const waiting = newLines(complain);
     host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot, run.asks !== false)));
@@ -126,6 +124,7 @@ export async function withEngine(
       signal,
       client,
       store,
+      signIns,
     };
     const follow = (): void => followInputs(run, running, sources);
     return await Promise.race([use({ ...running, follow }), interruption.exitCode]);
@@ -141,12 +140,17 @@ interface Guards {
   readonly approvals: FolderApprovals;
   readonly offerReview: OfferLedger;
   readonly client: ServerClient | undefined;
+  readonly signIns: SignInFile;
 }
 
-function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine {
+function engineFor(run: Run, { approvals, offerReview, client, signIns }: Guards): Engine {
   const { folder, only, guardianScript } = run;
   const { env } = process;
-  const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
+  const isWanted = (level: string): boolean =>
+    run.debug || (run.warns === true && level === 'warn');
+  const log: Log = {
+    write: (level, message) => isWanted(level) && complain(`[${level}] ${message}`),
+  };
   const serverLog = (server: string): Log => ({
     write: (level, message) => log.write(level, `${server}: ${message}`),
   });
@@ -178,7 +182,7 @@ function engineFor(run: Run, { approvals, offerReview, client }: Guards): Engine
     },
     stores: {
       secret: secretOf,
-      secrets: memoryOnlySecrets,
+      secrets: signIns,
       conversations: new RememberedConversations({
         stored: undefined,
         store: () => {},
@@ -205,7 +209,7 @@ export function complainOfConfig(error: unknown): void {
 
 function followInputs(
   { permissions }: Run,
-  { engine, host, store }: Omit<RunningEngine, 'follow'>,
+  { engine, host, store, signIns }: Omit<RunningEngine, 'follow'>,
   sources: readonly SourceText[],
 ): void {
   const files = new ConfigFiles({
@@ -219,4 +223,5 @@ function followInputs(
   engine.follow(files);
   files.follow();
   permissions.follow(host, store);
+  void signIns.follow();
 }

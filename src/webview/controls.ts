@@ -1,4 +1,5 @@
 /** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
+import { said, translated } from '../core/base/language.js';
 import { roundingError } from '../core/base/exactNumbers.js';
 import { isObject } from '../core/base/isObject.js';
 import { enteredText, inputs, sentText, type Format } from './formats.js';
@@ -48,7 +49,8 @@ type LineField = Extract<Field, { kind: 'text' | 'json' | 'number' }>;
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
   const all = members(field.members);
-  if (field.members.length === 0) all.root.append(element('p', {}, 'The tool takes no arguments.'));
+  if (field.members.length === 0)
+    all.root.append(element('p', {}, said`The tool takes no arguments.`));
   return { ...all, read: () => filled(all.read()) };
 }
 
@@ -105,7 +107,7 @@ function framed({ input, name, need, field, hints = [], ...own }: Framed): Contr
 
 /** The space separates the two words for a screen reader. */
 function requiredMark(need: Need): (Node | string)[] {
-  return need === 'required' ? [' ', element('span', { class: 'required' }, 'required')] : [];
+  return need === 'required' ? [' ', element('span', { class: 'required' }, said`required`)] : [];
 }
 
 function line(name: string, need: Need, field: LineField): Control {
@@ -130,7 +132,9 @@ function line(name: string, need: Need, field: LineField): Control {
     },
     read: () => {
       if (input.validity.badInput)
-        return format === undefined ? 'This is not a number.' : inputs[format].wrong;
+        return format === undefined
+          ? said`This is not a number.`
+          : translated(inputs[format].wrong);
       if (input.value === '' && need === 'optional') return absent;
       if (input.value === '' && !(kind === 'text' && field.initial === ''))
         return emptyError(field);
@@ -140,7 +144,7 @@ function line(name: string, need: Need, field: LineField): Control {
 }
 
 function inputOf({ kind, initial }: LineField, format: Format | undefined) {
-  const placeholder = initial === undefined ? undefined : `default: ${JSON.stringify(initial)}`;
+  const placeholder = initial === undefined ? undefined : said`default: ${JSON.stringify(initial)}`;
   if (format !== undefined)
     return element('input', {
       type: inputs[format].type,
@@ -166,7 +170,7 @@ function readLine(field: LineField, entered: string): Entered | Complaint {
     case 'text': {
       const { format } = field;
       const sent = format === undefined || entered === '' ? entered : sentText(format, entered);
-      if (sent === undefined) return format ? inputs[format].wrong : '';
+      if (sent === undefined) return format ? translated(inputs[format].wrong) : '';
       return textError(field, sent) || value(sent);
     }
     case 'json':
@@ -174,7 +178,7 @@ function readLine(field: LineField, entered: string): Entered | Complaint {
         const parsed = JSON.parse(entered) as Json;
         return roundingError(entered) ?? value(parsed);
       } catch (error) {
-        return `This is not JSON: ${(error as SyntaxError).message}`;
+        return said`This is not JSON: ${(error as SyntaxError).message}`;
       }
     case 'number':
       return (
@@ -187,30 +191,30 @@ function hintsOf(field: LineField): string[] {
   switch (field.kind) {
     case 'number':
       return [
-        field.integer ? 'a whole number' : 'a number',
-        field.minimum === undefined ? '' : `from ${field.minimum}`,
-        field.maximum === undefined ? '' : `up to ${field.maximum}`,
+        field.integer ? said`a whole number` : said`a number`,
+        field.minimum === undefined ? '' : said`from ${field.minimum}`,
+        field.maximum === undefined ? '' : said`up to ${field.maximum}`,
       ];
     case 'json':
-      return [`JSON: ${field.accepts}`];
+      return [said`JSON: ${translated(field.accepts)}`];
     case 'text':
       // The page does not run the pattern, because some take forever (S2h). The server checks it.
-      if (field.pattern !== '') return [`pattern: ${field.pattern}`];
-      return field.format?.includes('time') === true ? ['in your time zone'] : [];
+      if (field.pattern !== '') return [said`pattern: ${field.pattern}`];
+      return field.format?.includes('time') === true ? [said`in your time zone`] : [];
   }
 }
 
 function emptyError(field: LineField): string {
   const allowsEmpty = field.kind === 'text' && field.least === 0 && field.format === undefined;
   return allowsEmpty
-    ? 'This is required. To send an empty text, use Edit as JSON.'
-    : 'This is required.';
+    ? said`This is required. To send an empty text, use Edit as JSON.`
+    : said`This is required.`;
 }
 
 function textError({ least, most }: Extract<Field, { kind: 'text' }>, entered: string): string {
   const length = [...entered].length;
-  if (length < least) return `At least ${least} characters.`;
-  if (most !== undefined && length > most) return `At most ${most} characters.`;
+  if (length < least) return said`At least ${least} characters.`;
+  if (most !== undefined && length > most) return said`At most ${most} characters.`;
   return '';
 }
 
@@ -218,9 +222,9 @@ function numberError(
   { integer, minimum, maximum }: Extract<Field, { kind: 'number' }>,
   entered: number,
 ): string {
-  if (integer && !Number.isInteger(entered)) return 'This must be a whole number.';
-  if (minimum !== undefined && entered < minimum) return `At least ${minimum}.`;
-  if (maximum !== undefined && entered > maximum) return `At most ${maximum}.`;
+  if (integer && !Number.isInteger(entered)) return said`This must be a whole number.`;
+  if (minimum !== undefined && entered < minimum) return said`At least ${minimum}.`;
+  if (maximum !== undefined && entered > maximum) return said`At most ${maximum}.`;
   return '';
 }
 
@@ -244,8 +248,9 @@ function flag(name: string, field: Field): Control {
 }
 
 function choice(name: string, need: Need, field: Field, options: readonly Option[]): Control {
-  const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
-  const none = need === 'optional' ? `not set${usual}` : 'Choose…';
+  const usual = JSON.stringify(field.initial);
+  const unset = usual === undefined ? said`not set` : said`not set (default: ${usual})`;
+  const none = need === 'optional' ? unset : said`Choose…`;
   const select = element('select', {}, element('option', { value: '' }, none));
   options.forEach(({ label }, index) =>
     select.append(element('option', { value: String(index) }, label)),
@@ -270,7 +275,7 @@ function choice(name: string, need: Need, field: Field, options: readonly Option
     read: () => {
       const chosen = chosenOption();
       if (chosen) return value(chosen.value);
-      return need === 'optional' ? absent : 'Choose one.';
+      return need === 'optional' ? absent : said`Choose one.`;
     },
   });
 }
@@ -331,7 +336,7 @@ function fieldset(
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
   const rows: { readonly control: Control; readonly number: number }[] = [];
   const container = element('div', { class: 'items' });
-  const add = button(`Add to ${name}`, () => append().focus(), { class: 'secondary' });
+  const add = button(said`Add to ${name}`, () => append().focus(), { class: 'secondary' });
   const root = fieldset(name, need, field, container, add);
   const limit = (): void => {
     add.disabled = field.most !== undefined && rows.length >= field.most;
@@ -348,7 +353,7 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
     };
     const remove = button('Remove', taken, {
       class: 'secondary',
-      'aria-label': `Remove ${name} ${number}`,
+      'aria-label': said`Remove ${name} ${number}`,
     });
     const item = element('div', { class: 'item' }, row.control.root, remove);
     rows.push(row);

@@ -2,15 +2,16 @@
  * Texts with a `format` of JSON Schema. A person enters times in the local time zone, and the sent
  * text has its offset. Pure.
  */
+import { english } from '../core/base/language.js';
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
 /** The type of the input, and its complaint about a text in another form. */
 export const inputs: Readonly<Record<Format, { readonly type: string; readonly wrong: string }>> = {
-  date: { type: 'date', wrong: 'This is not a date.' },
-  time: { type: 'time', wrong: 'This is not a time.' },
-  'date-time': { type: 'datetime-local', wrong: 'This is not a date with a time.' },
-  email: { type: 'email', wrong: 'This is not an e-mail address.' },
-  uri: { type: 'url', wrong: 'This is not a URI, such as https://example.com.' },
+  date: { type: 'date', wrong: english`This is not a date.` },
+  time: { type: 'time', wrong: english`This is not a time.` },
+  'date-time': { type: 'datetime-local', wrong: english`This is not a date with a time.` },
+  email: { type: 'email', wrong: english`This is not an e-mail address.` },
+  uri: { type: 'url', wrong: english`This is not a URI, such as https://example.com.` },
 };
 
 export function formatOf(format: unknown): Format | undefined {

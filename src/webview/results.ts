@@ -1,4 +1,5 @@
 /** Shows a tool's result: each type of content in readable form, and the whole result as JSON. */
+import { said } from '../core/base/language.js';
 import { laidOut } from '../core/base/text.js';
 import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
@@ -37,7 +38,7 @@ export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
   }
   const { result } = outcome;
   const isFailure = result['isError'] === true;
-  const word = isFailure ? 'The tool reports an error' : 'Done';
+  const word = isFailure ? said`The tool reports an error` : said`Done`;
   return {
     word,
     isFailure,
@@ -61,11 +62,18 @@ function resultElements(result: Part): Node[] {
   const structured = result['structuredContent'];
   return [
     ...content.map(partElement),
-    ...(structured === undefined ? [] : [labelled('structured content', pre(json(structured)))]),
+    ...(structured === undefined
+      ? []
+      : [labelled(said`structured content`, pre(json(structured)))]),
     ...(content.length === 0 && structured === undefined
-      ? [element('p', {}, 'The result is empty.')]
+      ? [element('p', {}, said`The result is empty.`)]
       : []),
-    element('details', {}, element('summary', {}, 'The whole result as JSON'), pre(json(result))),
+    element(
+      'details',
+      {},
+      element('summary', {}, said`The whole result as JSON`),
+      pre(json(result)),
+    ),
   ];
 }
 
@@ -91,7 +99,7 @@ function partElement(part: Part): Node {
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
-  return Array.isArray(audience) ? `${kind} · for ${audience.map(text).join(' and ')}` : kind;
+  return Array.isArray(audience) ? said`${kind} · for ${audience.map(text).join(', ')}` : kind;
 }
 
 function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
@@ -99,11 +107,11 @@ function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
   const src = `data:${text(type)};base64,${bare(data)}`;
   return kind === 'audio'
     ? element('audio', { controls: true, src })
-    : element('img', { src, alt: `Image of the result, ${text(type)}` });
+    : element('img', { src, alt: said`Image of the result, ${text(type)}` });
 }
 
 function resource(held: Part): Node {
-  const label = `resource · ${text(held['uri'])}`;
+  const label = said`resource · ${text(held['uri'])}`;
   const type = text(held['mimeType']);
   if (typeof held['text'] === 'string')
     return labelled(label, pre(laidOut(held['text'], longestText)));
@@ -111,7 +119,7 @@ function resource(held: Part): Node {
     if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
   }
   const bytes = Math.floor((bare(held['blob']).replace(/(?<!=)=+$/, '').length * 3) / 4);
-  return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
+  return labelled(label, element('p', {}, said`${type || 'binary'}, ${bytes} bytes`));
 }
 
 /** The editor opens a clicked link and asks the person first. */
@@ -134,7 +142,7 @@ function labelled(label: string, content: Node): HTMLElement {
 function pre(content: string, kind?: string): HTMLElement {
   const cut = content.length > longestText;
   const shown = cut
-    ? `${content.slice(0, longestText)}\n… ${content.length - longestText} more characters`
+    ? said`${content.slice(0, longestText)}\n… ${content.length - longestText} more characters`
     : content;
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }

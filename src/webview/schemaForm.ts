@@ -2,6 +2,7 @@
  * Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON.
  * Pure.
  */
+import { english } from '../core/base/language.js';
 import { asFields, asList, isObject, type Fields } from '../core/base/isObject.js';
 import { perObject } from '../core/base/perObject.js';
 import { decoded } from '../core/base/text.js';
@@ -107,7 +108,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   if (!schema)
     return {
       kind: 'json',
-      accepts: 'any value',
+      accepts: english`any value`,
       ...undescribed,
     };
   const { title, description, default: initial } = schema;
@@ -126,7 +127,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
         }
       : {
           kind: 'json',
-          accepts: 'one of the values that the schema lists',
+          accepts: english`one of the values that the schema lists`,
           ...described,
         };
   }
@@ -139,10 +140,10 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   const inner = onlyVariant(schema);
   if (standing.needed && allowsNull(schema)) {
     const type = typeOf(resolved(inner, draft) ?? schema) ?? '';
-    const allowed = phrases.get(type) ?? 'another value that the schema allows';
+    const allowed = phrases.get(type) ?? english`another value that the schema allows`;
     return {
       kind: 'json',
-      accepts: `${allowed}, or null`,
+      accepts: english`${allowed}, or null`,
       ...described,
     };
   }
@@ -201,7 +202,7 @@ function groupField(schema: Schema, draft: Draft, { depth, copies }: Standing): 
   for (const name of required)
     if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
   if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields)
-    return { kind: 'json', accepts: 'an object' };
+    return { kind: 'json', accepts: english`an object` };
   const members = [...properties].map(([name, property]): Member => {
     const needed = required.has(name);
     const field = fieldOf(property, draft, {
@@ -223,7 +224,7 @@ function listField(schema: Schema, draft: Draft, { depth, copies }: Standing): F
   const least = count(minItems) ?? 0;
   const all = copies * Math.max(1, least);
   if (!isObject(items) || prefixItems !== undefined || !hasRoom(draft, all * elementsOfField))
-    return { kind: 'json', accepts: 'a list' };
+    return { kind: 'json', accepts: english`a list` };
   const item = fieldOf(items, draft, {
     depth: depth + 1,
     copies: all,
@@ -237,15 +238,15 @@ function listField(schema: Schema, draft: Draft, { depth, copies }: Standing): F
   };
 }
 
-const anyAllowed = 'any value that the schema allows';
+const anyAllowed = english`any value that the schema allows`;
 
 const phrases: ReadonlyMap<string, string> = new Map([
-  ['string', 'a text in quotes'],
-  ['integer', 'a whole number'],
-  ['number', 'a number'],
-  ['boolean', 'true, false'],
-  ['object', 'an object'],
-  ['array', 'a list'],
+  ['string', english`a text in quotes`],
+  ['integer', english`a whole number`],
+  ['number', english`a number`],
+  ['boolean', english`true, false`],
+  ['object', english`an object`],
+  ['array', english`a list`],
 ]);
 
 function formatFor({ format, pattern, default: initial }: Schema): Format | undefined {

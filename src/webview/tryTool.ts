@@ -2,6 +2,7 @@
  * The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only
  * to its panel.
  */
+import { said, speak, type Bundle } from '../core/base/language.js';
 import { sameJson } from '../core/base/canonicalJson.js';
 import { tookPhrase } from '../core/base/text.js';
 import { form, type Control } from './controls.js';
@@ -16,30 +17,33 @@ declare function acquireVsCodeApi(): {
   setState(kept: KeptTrial): void;
 };
 
+const texts = JSON.parse(document.body.dataset['texts'] ?? 'null') as Bundle | null;
+speak(document.documentElement.lang, texts ?? undefined);
+
 const panel = acquireVsCodeApi();
 const send = (message: ToPanel): void => panel.postMessage(message);
 
 const head = element('header');
-const fields = element('form', { novalidate: true, 'aria-label': 'Arguments' });
-const documentNote = note('The arguments come from the JSON document. ', { hidden: true });
-const run = button('Run', () => start(), { title: 'Ctrl+Enter or Cmd+Enter' });
+const fields = element('form', { novalidate: true, 'aria-label': said`Arguments` });
+const documentNote = note(said`The arguments come from the JSON document. `, { hidden: true });
+const run = button(said`Run`, () => start(), { title: said`Ctrl+Enter or Cmd+Enter` });
 const hidden = { class: 'secondary', hidden: true };
-const cancel = button('Cancel', () => send({ kind: 'cancel' }), hidden);
-const asJson = button('Edit as JSON', () => openDocument(), {
+const cancel = button(said`Cancel`, () => send({ kind: 'cancel' }), hidden);
+const asJson = button(said`Edit as JSON`, () => openDocument(), {
   class: 'secondary',
-  title: 'In an editor, with completion and validation by the schema',
+  title: said`In an editor, with completion and validation by the schema`,
 });
-const asForm = button('Back to the Form', () => useDocument(false), hidden);
-const openResult = button('Open Result in Editor', () => send({ kind: 'openResult' }), hidden);
-const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), hidden);
-const oldNote = note('This is the result of the call before.', { hidden: true });
+const asForm = button(said`Back to the Form`, () => useDocument(false), hidden);
+const openResult = button(said`Open Result in Editor`, () => send({ kind: 'openResult' }), hidden);
+const copyResult = button(said`Copy Result`, () => send({ kind: 'copy', text: copied }), hidden);
+const oldNote = note(said`This is the result of the call before.`, { hidden: true });
 const status = element('p', {
   role: 'status',
   'aria-live': 'polite',
   class: 'status',
 });
-const bar = element('progress', { hidden: true, 'aria-label': 'Progress of the call' });
-const result = element('section', { 'aria-label': 'Result', class: 'result' });
+const bar = element('progress', { hidden: true, 'aria-label': said`Progress of the call` });
+const result = element('section', { 'aria-label': said`Result`, class: 'result' });
 
 let kept = panel.getState();
 let shown: TriedTool | undefined;
@@ -104,14 +108,14 @@ function showTool(tool: TriedTool, isChanged: boolean): void {
   show(tool);
   if (running) return;
   status.textContent = isChanged
-    ? 'The tool has changed. The form keeps the arguments that fit.'
+    ? said`The tool has changed. The form keeps the arguments that fit.`
     : '';
   status.classList.remove('error');
 }
 
 function showStart(): void {
   setRunning(true);
-  status.textContent = 'Running…';
+  status.textContent = said`Running…`;
   bar.removeAttribute('value');
   result.replaceChildren();
   for (const each of [oldNote, copyResult, openResult]) each.hidden = true;
@@ -123,14 +127,14 @@ function showProgress(report: Extract<ToPage, { kind: 'progress' }>): void {
     bar.max = total;
     bar.value = progress;
   }
-  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
-  status.textContent = `Running… ${share}${message === undefined ? '' : ` · ${message}`}`;
+  const share = total === undefined ? String(progress) : `${progress}/${total}`;
+  status.textContent = said`Running… ${share}` + `${message === undefined ? '' : ` · ${message}`}`;
 }
 
 function showEnd(outcome: TrialOutcome, ms: number): void {
   setRunning(false);
   const { word, isFailure, nodes, copied: text } = shownOutcome(outcome);
-  status.textContent = `${word} after ${tookPhrase(ms)}.`;
+  status.textContent = said`${word} after ${tookPhrase(ms)}.`;
   status.classList.toggle('error', isFailure);
   result.replaceChildren();
   for (const node of nodes) result.append(node);
@@ -144,15 +148,18 @@ function showEnd(outcome: TrialOutcome, ms: number): void {
 function showApp(wrong: string | undefined): void {
   const text =
     wrong === undefined
-      ? 'Its app is shown beside this panel.'
-      : `Its app cannot be shown: ${wrong}.`;
+      ? said`Its app is shown beside this panel.`
+      : said`Its app cannot be shown: ${wrong}.`;
   result.prepend(note(text));
 }
 
 function show(tool: TriedTool): void {
   const { published, original, title, description, server } = tool;
-  const names = original === published ? server : `${server}, where it is called ${original}`;
-  const facts = [title, `of ${names}`, ...tool.effects].filter((part) => part !== '');
+  const of =
+    original === published
+      ? said`of ${server}`
+      : said`of ${server}, where it is called ${original}`;
+  const facts = [title, of, ...tool.effects].filter((part) => part !== '');
   head.replaceChildren(
     element('h1', {}, published),
     note(facts.join(' · ')),
@@ -178,7 +185,7 @@ function serversView({ description, inputSchema }: NonNullable<TriedTool['offere
   return element(
     'details',
     {},
-    element('summary', {}, 'As the server describes it. The config file overrides this tool.'),
+    element('summary', {}, said`As the server describes it. The config file overrides this tool.`),
     ...(description === '' ? [] : [descriptionOf(description)]),
     element('pre', {}, JSON.stringify(inputSchema, null, 2)),
   );
@@ -194,7 +201,7 @@ function start(): void {
   if (fromDocument) return send({ kind: 'runDocument' });
   const read = entered.read();
   if (read.kind === 'value') return send({ kind: 'run', arguments: read.value as Arguments });
-  refuse('Some fields are not valid yet.');
+  refuse(said`Some fields are not valid yet.`);
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
 
@@ -232,7 +239,7 @@ function fill(given: Arguments): void {
   const fits = read.kind !== 'wrong' && sameJson(held, given);
   useDocument(!fits);
   if (!fits) send({ kind: 'openDocument', arguments: given });
-  status.textContent = 'These are the arguments of an earlier call.';
+  status.textContent = said`These are the arguments of an earlier call.`;
 }
 
 function useDocument(use: boolean): void {
@@ -240,7 +247,7 @@ function useDocument(use: boolean): void {
   fields.hidden = use;
   documentNote.hidden = !use;
   asForm.hidden = !use;
-  asJson.textContent = use ? 'Show the Document' : 'Edit as JSON';
+  asJson.textContent = use ? said`Show the Document` : said`Edit as JSON`;
   if (!use) entered?.focus();
   keep();
 }

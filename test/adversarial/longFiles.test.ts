@@ -17,7 +17,9 @@ import { complete } from '../../src/core/authoring/completion.js';
 import { hover } from '../../src/core/authoring/hover.js';
 import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
 import { renamedInOther, renamedServer } from '../../src/core/authoring/outline.js';
-import { tickTools } from '../../src/core/authoring/toolLists.js';
+import { withTicked } from '../../src/core/authoring/rememberedTicks.js';
+import { tickTools, withoutTools } from '../../src/core/authoring/toolLists.js';
+import { withVersion } from '../../src/core/config/edit/pinEdit.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
 import { entryLines, headLine, parseCassette } from '../../src/core/cassette/cassette.js';
@@ -286,6 +288,22 @@ const readers: Readonly<Record<string, Reader>> = {
       ),
     ),
   ],
+  'a config file with a pinned package': (text) => {
+    const written = (word: string) =>
+      `version: 1\nservers:\n  a: { transport: stdio, command: npx, args: [-y, ${JSON.stringify(word)}] }\n`;
+    return ['x', text].map((word) => {
+      const { model } = new ConfigState().apply([source(written(word), '.minds/mcp.yaml')], deps);
+      const [server] = model.servers;
+      if (server?.kind !== 'valid') return undefined;
+      return [text, written(word)].map((whole) => withVersion(whole, server.definition, '1.2.3'));
+    });
+  },
+  'the lists of remembered ticks': (text) => {
+    const lists = { whitelist: [text], blacklist: [] };
+    return withTicked([], text, { lists, replaced: [{ pattern: text, before: lists }] });
+  },
+  'a config file without unused tools': (text) =>
+    [undefined, text].map((below) => withoutTools(text, { id: 'a', listed: [text] }, ['x'], below)),
   'a file with a renamed server': (text) => {
     const renaming = { from: text, to: 'b' };
     const quoted = JSON.stringify(text);
@@ -451,6 +469,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'writeLauncher',
     'notedAddresses',
     'lock',
+    'lockWithin',
+    'signInLock',
     'underLock',
     'leadsOutside',
     'answerAt',

@@ -8,6 +8,11 @@ import { keptFacts, readInitializeAnswer } from '../../src/core/connections/hand
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { placeOf } from '../../src/core/connections/http/oauth/discovery.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/oauth.js';
+import { literal, type StdioLaunch } from '../../src/core/config/model.js';
+import { readLock } from '../../src/core/lock/lockFile.js';
+import { decidingFiles } from '../../src/core/packages/decidingFiles.js';
+import { launchesIn, packageOf } from '../../src/core/packages/package.js';
+import { pinned } from '../../src/core/packages/pin.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
 import {
@@ -29,12 +34,20 @@ import { mostParts, Steps } from '../../src/core/base/steps.js';
 import { SchemaJudge } from '../../src/core/tools/schemaJudge.js';
 import { isRequiredBy } from '../../src/core/tools/schemaEdits.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
-import { compilePattern } from '../../src/core/tools/patterns.js';
+import { compileCondition } from '../../src/core/tools/argumentRules.js';
+import { compilePattern, namesIn } from '../../src/core/tools/patterns.js';
+import {
+  compilePermissions,
+  permissionOf,
+  rulesFor,
+  unknownArguments,
+} from '../../src/core/tools/permissions.js';
 import { Claims } from '../../src/core/tools/claims.js';
 import { noLists } from '../../src/core/tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
 import { formatted, inert } from '../../src/core/base/inert.js';
+import { altered, english } from '../../src/core/base/language.js';
 import { Redactor } from '../../src/core/base/log.js';
 import { jsonLines } from '../../src/core/base/text.js';
 import { logMessage, trafficTrace } from '../../src/core/connections/logging.js';
@@ -156,6 +169,45 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       inOrder({ name: text, inputSchema: schema }, text),
     ];
   },
+  'the words of a launch': (text) =>
+    [
+      ['npx', `x@${text}`],
+      ['uvx', text],
+      ['docker', 'run', `-${text}`],
+      ['sh', '-c', `cd ${text} && npx x`],
+      ['proxy', text, 'npx', text],
+    ].map(([command = '', ...args]) => {
+      const launch: StdioLaunch = {
+        transport: 'stdio',
+        command,
+        args: args.map(literal),
+        cwd: '/',
+        env: new Map(),
+      };
+      const found = decidingFiles(['/nowhere'], launch);
+      return [packageOf(launch), launchesIn(launch), found];
+    }),
+  'an argument with a package': (text) => [
+    pinned(text, { launcher: 'npx', name: 'x' }, '1.2.3'),
+    pinned('x', { launcher: 'npx', name: text, requested: text }, text),
+  ],
+  'a lock file': (text) => [
+    readLock(text),
+    readLock(JSON.stringify({ version: 1, servers: { [text]: { tools: { [text]: { text } } } } })),
+  ],
+  'an argument of a call, and rules about it': (text) => {
+    const rules = compilePermissions([
+      { 'x(a: *a*b*c*)': 'deny', 'x(a: *a;*b*)': 'allow', 'x(b: *)': 'ask' },
+    ]);
+    const names = { original: 'x', published: 'x' };
+    return [
+      permissionOf(names, rules, { a: text, [text]: text }),
+      rulesFor(names, rules[0] ?? [], { a: text }),
+      unknownArguments(names, rules, [text, 'a']),
+      namesIn({ whitelist: ['*a*b*'], blacklist: [] }, [text.slice(0, 8 * 1024)]),
+      [true, false].map((isToAllow) => compileCondition('a', text, isToAllow).pattern.matches('x')),
+    ];
+  },
   'an argument that a schema requires': (text) => isRequiredBy({ required: [text, 'b'] }, text),
   'a value for a schema of a server': (text) =>
     new SchemaJudge({ type: 'object' }, new Steps(mostParts)).accepts(
@@ -222,6 +274,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     keptFacts({ protocolVersion: text }),
   ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
+  'a text that the redactor changes': (text) =>
+    altered(english`${text} ends`, (one) => one.replaceAll('a', 'b')),
   'a shortened text': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
@@ -330,6 +384,8 @@ const rooms = [
   'core/connections/http/oauth',
   'core/minds',
   'core/processes',
+  'core/packages',
+  'core/lock',
 ];
 
 /** Reasons to leave a function with a foreign text out. */
@@ -366,6 +422,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'toolIn',
     'filesOf',
     'ofConversation',
+    'planLock',
   ],
   'It puts the text into another one and does not look at it.': [
     'markdownList',
@@ -394,6 +451,9 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'inFormOf',
   ],
   'It takes a path of this machine or a text of our own.': [
+    'speak',
+    'keeperWith',
+    'runningVersion',
     'realPath',
     'samePath',
     'isBelow',

@@ -314,6 +314,7 @@ const takers: Readonly<Record<string, Readonly<Record<string, (tool: OfferedTool
 
 /** Reasons to leave a file out. */
 const notTaken: Readonly<Record<string, string>> = {
+  'cli/explainCommand.ts': 'It reads the names of the arguments.',
   'core/catalogue/admin.ts': 'It has our own schemas.',
   'core/tools/problems.ts': 'It names a schema in a text.',
   'core/minds/model.ts': 'It has a type.',

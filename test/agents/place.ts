@@ -8,8 +8,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { CommandLine } from '../support/core/commandLine.js';
 import { fixture, type Entry } from '../support/core/configText.js';
+import { Person } from '../support/core/person.js';
 import { Serving } from '../support/core/serving.js';
 import type { AgentProgram, Around } from './agentProgram.js';
 import { AgentRun } from './agentRun.js';
@@ -54,11 +56,15 @@ export class Place {
     private readonly toolsets: readonly string[],
   ) {}
 
-  /** Serves, and writes the entries and the agent's other settings. */
+  /**
+   * Serves, and writes the entries and the agent's other settings. @param signsInTo a server that
+   * the person signs in to first
+   */
   static async open(
     agent: AgentProgram,
     model: ScriptedModel,
     servers: Servers = counter(['late']),
+    signsInTo?: string,
   ): Promise<Place> {
     const command = commandOf(agent.id, await install(agent.id));
     const newerNode = path.dirname(commandOf('node', await install('node')));
@@ -68,6 +74,7 @@ export class Place {
     ]);
     try {
       place.cli.save(servers);
+      if (signsInTo !== undefined) await place.login(signsInTo);
       await place.serve();
       mkdirSync(place.home, { recursive: true });
       agent.settle(place.around(), writeFile);
@@ -106,6 +113,22 @@ export class Place {
     const closed = once(serving.process, 'close');
     serving.process.kill('SIGTERM');
     await closed;
+  }
+
+  /** As over SSH: the person opens the printed address. */
+  private async login(server: string): Promise<void> {
+    const { cli } = this;
+    // The test leaves the keyring of the developer alone.
+    cli.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path.join(this.folder, 'no-bus')}`;
+    mkdirSync(this.home, { recursive: true });
+    cli.approveAll();
+    const child = cli.begin('login', server, '--no-browser');
+    assert.ok(child.stderr);
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      if (URL.canParse(line)) void new Person().show(new URL(line));
+    });
+    const { code, stderr } = await cli.finishBeside(child);
+    assert.equal(code, 0, stderr);
   }
 
   private around(): Around {

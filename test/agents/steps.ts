@@ -6,7 +6,9 @@
 import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fixture, type Entry } from '../support/core/configText.js';
+import { fixture, http, type Entry } from '../support/core/configText.js';
+import { startHttpFixture } from '../support/core/httpServers.js';
+import { control } from '../support/core/person.js';
 import { isAlive } from '../support/processes.js';
 import type { AgentRun } from './agentRun.js';
 import type { OfferedTool } from './models/protocol.js';
@@ -75,6 +77,10 @@ export async function begun(
 
 function isOffered(tools: readonly OfferedTool[]): boolean {
   return tools.some(({ name }) => name.endsWith('c_tally'));
+}
+
+function isSignedInOffered(tools: readonly OfferedTool[]): boolean {
+  return tools.some(({ name }) => name.endsWith('c_whoami'));
 }
 
 /** The number of the call, and its instance. */
@@ -278,6 +284,26 @@ export const steps = {
       return 'ok';
     } finally {
       await clone.close();
+    }
+  },
+
+  signedIn: async ({ place, model }) => {
+    const server = await startHttpFixture('oauth', [], process.env);
+    let signed: Place | undefined;
+    try {
+      const far = http(server.url, { transform: [{ prefix: 'c_' }] });
+      signed = await Place.open(place.agent, model, { far }, 'far');
+      const run = await begun(signed, model, isSignedInOffered);
+      assert.match((await run.talk.call('c_whoami')).text, /ada files:read/);
+      await control(server.url, 'end-access');
+      assert.match((await run.talk.call('c_whoami')).text, /ada files:read/, 'not renewed');
+      const refused = await run.talk.call('c_write');
+      assert.match(refused.text, /files:write.*mcp-toolsets login far/s);
+      await run.finish();
+      return 'ok';
+    } finally {
+      await signed?.close();
+      await server.stop();
     }
   },
 

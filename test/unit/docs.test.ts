@@ -9,18 +9,20 @@ import { assertGolden } from '../support/golden.js';
 import { problemCodes } from '../support/problemCodes.js';
 import { catalogue } from '../../src/core/base/problemCatalogue.js';
 import { keysOf } from '../../src/core/config/keys.js';
-import manifest from '../../package.json';
+import { manifest } from '../support/manifest.js';
 
 const root = path.resolve(__dirname, '../..');
 const textOf = (page: string): string => readFileSync(path.join(root, page), 'utf8');
 const linesIn = (text: string): number => text.trimEnd().split('\n').length;
-const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
+const allDocs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
+/** `test/unit/languages.test.ts` compares the pages in other languages with these. */
+const docs = allDocs.filter((name) => /^docs\/[\w-]+\.md$/.test(name));
 const maintainers = textOf('src/README.md');
 /** Every page of the repository. Workspaces and fixtures of tests contain foreign files. */
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
-  ...docs,
-  ...['src', 'test', '.github'].flatMap((folder) =>
+  ...allDocs,
+  ...['src', 'test', '.github', 'l10n'].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => path.posix.join(folder, ...name.split(path.sep)))
       .filter(

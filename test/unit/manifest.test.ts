@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript-ast';
-import { contributions } from '../../build/contributions.js';
-import manifest from '../../package.json';
+import { contributions, withTitles } from '../../build/contributions.js';
+import manifestOfKeys from '../../package.json';
+import englishTexts from '../../package.nls.json';
+import { manifest } from '../support/manifest.js';
 import { stateViews } from '../../src/vscode/views/serverStates.js';
 import { modules, type Module } from './modules.js';
 
@@ -113,12 +115,13 @@ describe('manifest', () => {
   });
 
   it('package.json has the commands and menus of their table', () => {
-    const { commands: listed, menus, submenus, keybindings } = contributes;
+    const { commands: listed, menus, submenus, keybindings } = manifestOfKeys.contributes;
     assert.deepEqual(
       { commands: listed, menus, submenus, keybindings },
       contributions,
       'run: npm run contributions',
     );
+    assert.deepEqual(englishTexts, withTitles(englishTexts), 'run: npm run contributions');
   });
 
   it('The extension registers each command of the table once', () => {

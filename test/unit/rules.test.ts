@@ -60,9 +60,9 @@ describe('rules', () => {
     );
   });
 
-  it('The page of the rules has at most 800 lines', () => {
+  it('The page of the rules has at most 845 lines', () => {
     const page = readFileSync(path.join(repository, 'src/rules.md'), 'utf8');
-    assert.ok(page.trimEnd().split('\n').length <= 800);
+    assert.ok(page.trimEnd().split('\n').length <= 845);
   });
 
   it('Each cited rule exists', () => {

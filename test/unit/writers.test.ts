@@ -51,13 +51,12 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'access mkdir rename rm unlink writeFile':
       'It makes a new file beside and renames it, which follows no link at its end, or removes it.',
   },
-  'core/files/callFile.ts': {
-    'open rm': 'It extends and removes a private file in the home folder.',
-  },
+  'core/files/callFile.ts': { rm: 'It removes private files in the home folder.' },
+  'core/files/callWriter.ts': { open: 'It extends private files in the home folder.' },
   'cli/callsCommand.ts': { link: 'It puts a private file in its place.' },
   'core/files/fileLock.ts': {
-    'link rename unlink writeFile':
-      'It makes, moves and removes a lock beside a private file in the home folder.',
+    'open unlink writeFile':
+      'It makes and removes a lock beside a private file in the home folder.',
   },
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },

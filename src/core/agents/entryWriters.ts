@@ -47,13 +47,17 @@ export function withJsonEntries(
 ): string {
   let result = text.trim() === '' ? '{}\n' : text;
   // Some programs write null for no servers.
-  if (nodeAt(result, [container])?.type !== 'object')
+  if (nodeAt(result, [container])?.type !== 'object') {
     result = withProperty(result, [], container, {});
+  }
   for (const { name, keys, rest, isNew } of changes) {
-    if (isNew || rest) result = withProperty(result, [container], name, { ...rest, ...keys });
-    else
-      for (const [key, value] of Object.entries(keys))
+    if (isNew || rest) {
+      result = withProperty(result, [container], name, { ...rest, ...keys });
+    } else {
+      for (const [key, value] of Object.entries(keys)) {
         result = withProperty(result, [container, name], key, value);
+      }
+    }
   }
   return result;
 }
@@ -70,8 +74,9 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   const json = (indent: string) =>
     JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
   const old = nodeAt(text, [...path, key]);
-  if (old)
+  if (old) {
     return text.slice(0, old.offset) + json(indentAt(text, old.offset)) + text.slice(endOf(old));
+  }
   const name = JSON.stringify(key);
   const last = object.children?.at(-1);
   if (!last) {
@@ -87,8 +92,9 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   const lead = text.slice(0, from) + (comma === undefined ? ',' : '');
   const trail = comma === undefined ? '' : ',';
   const line = commentsBehind(text, from);
-  if (line === undefined || !text.slice(object.offset, end).includes('\n'))
+  if (line === undefined || !text.slice(object.offset, end).includes('\n')) {
     return `${lead} ${name}: ${JSON.stringify(value)}${trail}${text.slice(from)}`;
+  }
   const indent = indentAt(text, last.offset);
   const member = `${lineBreak}${indent}${name}: ${json(indent)}${trail}`;
   return lead + line + member + text.slice(from + line.length);
@@ -139,8 +145,9 @@ export function withTomlEntries(
     }
     if (lines.length > 0) lines.push(end);
     lines.push(`[${container}.${name}]${end}`);
-    for (const [key, value] of Object.entries(keys))
+    for (const [key, value] of Object.entries(keys)) {
       lines.push(`${key} = ${tomlValue(value, end)}${end}`);
+    }
   }
   return `${lines.join('\n')}\n`;
 }
@@ -169,19 +176,23 @@ function withKeys(
     );
     const at = table.findIndex((line) => own.test(line));
     const text = tomlValue(value, lineEnd);
-    if (at < 0) table.unshift(`${key} = ${text}${lineEnd}`);
-    else
+    if (at < 0) {
+      table.unshift(`${key} = ${text}${lineEnd}`);
+    } else {
       table[at] = (table[at] ?? '').replace(
         own,
         (_, before: string, after: string) => before + text + after,
       );
+    }
   }
   return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }
 
 /** Each item of a list has its line, so that a difference of the file can be read. */
 function tomlValue(value: unknown, lineEnd: string): string {
-  if (!Array.isArray(value)) return JSON.stringify(value);
+  if (!Array.isArray(value)) {
+    return JSON.stringify(value);
+  }
   const items = value.map((item) => `  ${JSON.stringify(item)},`);
   return ['[', ...items, ']'].join(`${lineEnd}\n`);
 }
@@ -241,19 +252,21 @@ function appended(text: string, container: string, entry: Entries): string {
     .map((line, index) => `${lineBreak}  ${index === 0 ? '- ' : '  '}${line}`)
     .join('');
   const place = nodes.pairOf(nodes.root, container);
-  if (!place)
+  if (!place) {
     return `${text}${text === '' || text.endsWith('\n') ? '' : lineBreak}${container}:${block}${lineBreak}`;
+  }
   const list = place.pair.value;
   if (isEmptyValue(list) && place.map.flow !== true) {
     return applyEdits(text, [insertion(nodes.lineEnd(nodes.afterColon(place.pair)), block)]);
   }
-  if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${flow}]`) ?? []);
+  if (!isSeq(list)) {
+    return applyEdits(text, valueEdit(nodes, place, `[${flow}]`) ?? []);
+  }
   const [first = '', ...rest] = lines;
   const item = [`- ${first}`, ...rest.map((line) => `  ${line}`)];
-  return applyEdits(
-    text,
-    (!endsInBlockScalar(list) && insertAt(nodes, list, list.items.length, item, flow)) || [],
-  );
+  if (endsInBlockScalar(list)) return text;
+  const edits = insertAt(nodes, list, list.items.length, item, flow);
+  return edits ? applyEdits(text, edits) : text;
 }
 
 /**
@@ -307,7 +320,9 @@ function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Ed
     return last && insertAfter(nodes, nodes.startOf(last.key), key, value);
   }
   const { value: written } = place.pair;
-  if (isEmptyValue(written)) return valueEdit(nodes, place, value);
+  if (isEmptyValue(written)) {
+    return valueEdit(nodes, place, value);
+  }
   if (isAlias(written) || isAnchored(written) || endsInBlockScalar(written)) return undefined;
   const start = nodes.startOf(written);
   const end = nodes.endOf(written);
@@ -321,5 +336,6 @@ function linesOf(entry: Entries): string[] {
 }
 
 function valueText(value: unknown): string {
-  return typeof value === 'string' && scalarText(value) === value ? value : JSON.stringify(value);
+  const isPlain = typeof value === 'string' && scalarText(value) === value;
+  return isPlain ? value : JSON.stringify(value);
 }

@@ -1,4 +1,5 @@
 /** The texts that a person reads before they approve a start (S1). */
+import { english, said, translated } from '../base/language.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
@@ -37,8 +38,11 @@ export function launchLines({ parts }: LaunchDescription): string[] {
 }
 
 /** The whole digest distinguishes a masked value from every other one. */
-function maskNote({ digest }: LaunchPart, isChanged: boolean): string[] {
-  return digest === undefined ? [] : [`(masked${isChanged ? ', changed' : ''}, digest ${digest})`];
+function maskNote({ label, digest }: LaunchPart, isChanged: boolean): string[] {
+  if (digest === undefined) return [];
+  // The review names a file and shows nothing of it.
+  const words = [...(label === 'package' ? [] : ['masked']), ...(isChanged ? ['changed'] : [])];
+  return [`(${[...words, `digest ${digest}`].join(', ')})`];
 }
 
 /** The first `--token=•••` is compared with the first of the earlier launch, and so on. */
@@ -55,6 +59,21 @@ function changedValues(
   return new Set(changed);
 }
 
+/** True if the two launches are the same except for the version behind the name of a package (C8). */
+export function differsInVersion({ launch, before }: PendingLaunch): boolean {
+  const known = before?.parts ?? [];
+  const other = launch.parts.filter((part, index) => {
+    const was = known[index];
+    return was?.label !== part.label || was.shown !== part.shown || was.digest !== part.digest;
+  });
+  const [only, ...more] = other;
+  if (!only || more.length > 0 || launch.parts.length !== known.length) return false;
+  const was = known[launch.parts.indexOf(only)];
+  const nameOf = (shown = ''): string =>
+    shown.replace(/(?<=[^@=\s])(?:@|==)[\w.^~<>=*+!-]{1,100}$/, '');
+  return only.label === 'argument' && nameOf(only.shown) === nameOf(was?.shown);
+}
+
 export function question(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
@@ -65,15 +84,23 @@ export function question(
   const changed = pending.filter(({ before }) => before).length;
   const [only, second] = pending;
   if (only && !second) {
-    const wants = only.before ? 'has changed since you approved it, and wants' : 'wants';
-    const sentence = inert`The MCP server ${names} of ${files} ${wants} to start.`;
+    const sentence = startQuestion(only, names, files);
     return only.isServed
       ? inert`${sentence} Until you approve it, its previous definition serves.`
       : sentence;
   }
-  const some = changed === 0 ? '' : `, ${changed} of them changed since your approval`;
-  const what = changed === pending.length ? ' and have changed since you approved them' : some;
-  return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
+  const all = pending.length;
+  if (changed === 0) return inert`${all} MCP servers of ${files} want to start: ${names}.`;
+  return changed === all
+    ? inert`${all} MCP servers of ${files} want to start and have changed since you approved them: ${names}.`
+    : inert`${all} MCP servers of ${files} want to start, ${changed} of them changed since your approval: ${names}.`;
+}
+
+function startQuestion(only: PendingLaunch, server: string, file: string): Inert {
+  if (!only.before) return inert`The MCP server ${server} of ${file} wants to start.`;
+  return differsInVersion(only)
+    ? inert`The MCP server ${server} of ${file} has changed only in the version of its package since you approved it, and wants to start.`
+    : inert`The MCP server ${server} of ${file} has changed since you approved it, and wants to start.`;
 }
 
 /** The editor compares the document with the one for the last approved launches, line by line. */
@@ -82,7 +109,7 @@ export function reviewTexts(
   fileLabel: (file: string) => string,
 ): Review {
   const isCompared = pending.some(({ before }) => before);
-  return reviewOf(head, pending, isCompared, ({ launch, before }, isNow, width) => {
+  return reviewOf(translated(head), pending, isCompared, ({ launch, before }, isNow, width) => {
     const shown = isNow ? launch : before;
     const changed = isNow ? changedValues(launch, before) : new Set();
     const lines = shown?.parts.flatMap((part) => [
@@ -108,7 +135,7 @@ export function reviewOf<One>(
   return { now: document(true), before: isCompared ? document(false) : undefined };
 }
 
-const head = `These programs and addresses would
+const head = english`These programs and addresses would
 start, with all that they receive.
 Invisible characters are escaped. A line
 with … continues the line before it. A
@@ -127,7 +154,7 @@ export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert 
   if (labels(launch) !== labels(before)) return undefined;
   const known = launchLines(before);
   const marked = launchLines(launch).map((line, index) =>
-    line === known[index] ? line : `${line}   ← changed`,
+    line === known[index] ? line : said`${line}   ← changed`,
   );
   return marked.length > 14 || marked.some((line) => line.length > 160)
     ? undefined

@@ -26,7 +26,14 @@ import { maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from '.
 import { relocated } from './relocated.js';
 import { worktreeOf, type WorktreePlace } from './worktree.js';
 
-type Stdio = 'command' | 'program' | 'argument' | 'directory' | 'env file' | 'environment';
+type Stdio =
+  | 'command'
+  | 'program'
+  | 'package'
+  | 'argument'
+  | 'directory'
+  | 'env file'
+  | 'environment';
 type Http = 'address' | 'header' | 'session id' | 'sign-in';
 
 export interface LaunchPart {
@@ -127,6 +134,11 @@ function partsOf(launch: Launch): Part[] {
       // right.
       plain('command', launch.command),
       ...(launch.programs ?? []).map((file) => plain('program', file)),
+      ...(launch.deciding ?? []).map(({ kind, file, digest }): Part => ({
+        label: 'package',
+        shown: `${kind}: ${written(file)}`,
+        hidden: [kind, digest],
+      })),
       ...launch.args.map((value) => valuePart('argument', undefined, value)),
       plain('directory', launch.cwd),
       ...(launch.envFile ? envFileParts(launch.envFile) : []),

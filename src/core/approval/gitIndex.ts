@@ -1,35 +1,115 @@
 /** Reads the index of Git (gitformat-index(5)), without running Git. */
 import path from 'node:path';
+import { existsSync } from 'node:fs';
 import { slashed } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { worktreeOf } from './worktree.js';
 
-/** An index of a million files is larger, and is not read. */
-const largestIndex = 64 << 20;
-/** The last version that writes each path whole. */
-const lastWithWholePaths = 3;
+/** Some 300,000 files. To read a larger index would hold up everything else (P10). */
+const largestIndex = 32 << 20;
+/** The sizes of a hash, SHA-1 and SHA-256. Only the config of a repository names its kind. */
+const hashSizes = [20, 32];
 
-/** True if Git tracks the file. An index of version 4 does not write its paths whole. */
-export function isTracked(file: string): boolean {
+/** Undefined if the index cannot be read, or is only a part of the truth. */
+export function isTracked(file: string): boolean | undefined {
   const worktree = worktreeOf(file);
-  if (!worktree) return false;
-  const at = path.join(worktree.gitFolder, 'index');
+  const at = worktree && path.join(worktree.gitFolder, 'index');
+  if (!at || !existsSync(at)) return false;
   // A character for each byte.
-  const index = unlessThrown(() =>
-    readTextFileSync(at, largestIndex, (bytes) => bytes.toString('latin1')),
+  const bytes = unlessThrown(() =>
+    readTextFileSync(at, largestIndex, (read) => read.toString('latin1')),
   );
-  if (index === undefined || index.charCodeAt(7) > lastWithWholePaths) return false;
   const name = Buffer.from(slashed(worktree.within)).toString('latin1');
-  for (let found = index.indexOf(name); found >= 0; found = index.indexOf(name, found + 1)) {
-    // The length of the path stands before it, or before two bytes more.
-    const isPath = [2, 4].some((back) => lengthAt(index, found - back) === name.length);
-    if (isPath && index[found + name.length] === '\0') return true;
-  }
-  return false;
+  return bytes === undefined
+    ? undefined
+    : hashSizes
+        .map((hashSize) => new GitIndex(bytes, hashSize).has(name))
+        .find((found) => found !== undefined);
 }
 
-/** The length of a path is in the lower 12 of 16 bits. */
-function lengthAt(index: string, at: number): number {
-  return ((index.charCodeAt(at) & 0xf) << 8) + index.charCodeAt(at + 1);
+class GitIndex {
+  constructor(
+    private readonly bytes: string,
+    private readonly hashSize: number,
+  ) {}
+
+  /** Undefined if the index is of another form, or does not say. */
+  has(name: string): boolean | undefined {
+    const { bytes } = this;
+    const version = this.number(4);
+    if (!this.isKnown(version)) return undefined;
+    let at = 12;
+    /** The length of the path before, and how much of its beginning is as in `name`. */
+    let length = 0;
+    let same = 0;
+    for (let left = this.number(8); left > 0; left--) {
+      const entry = at;
+      const flags = this.short(entry + 40 + this.hashSize);
+      at += 42 + this.hashSize + (flags & isExtended ? 2 : 0);
+      if (version === 4) {
+        const cut = this.varint(at);
+        at = cut.end;
+        length -= cut.value;
+      } else length = 0;
+      const end = bytes.indexOf('\0', at);
+      if (length < 0 || end < 0) return undefined;
+      same = Math.min(same, length);
+      const rest = length === same ? name.slice(same) : '';
+      same += sameStart(rest, bytes, at);
+      length += end - at;
+      if (Math.min(length, longestKnown) !== (flags & longestKnown)) return undefined;
+      if (same === length && length === name.length) return true;
+      // In a sparse index, a folder stands for the files in it.
+      if (same === length && name[length - 1] === '/') return undefined;
+      at = version === 4 ? end + 1 : entry + ((end - entry) & ~7) + 8;
+    }
+    return this.isWhole(at) ? false : undefined;
+  }
+
+  private isKnown(version: number): boolean {
+    return this.bytes.startsWith('DIRC') && version >= 2 && version <= 4;
+  }
+
+  /** False if a part is needed that has no form known here, such as the rest of a split index. */
+  private isWhole(from: number): boolean {
+    let at = from;
+    while (at < this.bytes.length - this.hashSize) {
+      const isOptional = /^[A-Z]/.test(this.bytes[at] ?? '');
+      if (!isOptional && !this.bytes.startsWith('sdir', at)) return false;
+      at += 8 + this.number(at + 4);
+    }
+    return at === this.bytes.length - this.hashSize;
+  }
+
+  /** Each further byte counts from one, so that no number has two forms. */
+  private varint(from: number): { readonly value: number; readonly end: number } {
+    let at = from;
+    let byte = this.bytes.charCodeAt(at);
+    let value = byte & 0x7f;
+    while (byte & 0x80) {
+      at++;
+      byte = this.bytes.charCodeAt(at);
+      value = (value + 1) * 0x80 + (byte & 0x7f);
+    }
+    return { value, end: at + 1 };
+  }
+
+  private number(at: number): number {
+    return this.short(at) * 0x1_0000 + this.short(at + 2);
+  }
+
+  private short(at: number): number {
+    return (this.bytes.charCodeAt(at) << 8) | this.bytes.charCodeAt(at + 1);
+  }
+}
+
+const isExtended = 0x4000;
+/** The lower bits of the flags have the length of a path. A longer one has this length. */
+const longestKnown = 0xfff;
+
+function sameStart(name: string, bytes: string, at: number): number {
+  let length = 0;
+  while (length < name.length && name[length] === bytes[at + length]) length++;
+  return length;
 }

@@ -2,7 +2,8 @@
  * Keeps the first offer of each approved launch and the changes that a person has accepted (S3), in
  * the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
  * accepts exactly the `OfferChange` that they saw, whatever the server offers now. A store that was
- * not understood gives no baseline: everything counts as changed, and writes leave it as it is.
+ * not understood gives no baseline: everything counts as changed, and writes leave it as it is. A
+ * lock file begins a baseline, and later only adds changes: no file accepts for a person (S3d).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -10,9 +11,12 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { asList, isObject, isTexts, type Fields } from '../base/isObject.js';
+import { shortened } from '../base/shortHash.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import { changeIn, isPrint, keyOf, partsChanged, printOf } from './offerPrints.js';
 import type {
+  LockedOffer,
+  LockedOffers,
   OfferChanges,
   OfferName,
   OfferPrint,
@@ -51,6 +55,8 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   readonly fingerprint: string;
   /** The baseline with the accepted changes, by kind and name. */
   readonly prints: Map<string, Omit<ReviewedOffer, 'text'>>;
+  /** The keys of the offers that a person accepted one by one, whatever a lock says. */
+  readonly byHand: Set<string>;
   /** The kinds with a baseline. The others have theirs in their first list with an entry. */
   kinds: readonly ReviewedKind[];
   /** True if its first list had none of the declared tools. */
@@ -69,6 +75,11 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
 }
 
 const key = 'mcpToolsets.tools';
+
+/** The lock of a server; `unreadable` if nobody knows what its file says. */
+export type LockOf = (
+  server: ApprovedServer,
+) => { readonly offers: LockedOffers } | 'unreadable' | undefined;
 
 /** A server in one text of its file. */
 type OwnOverrides = Pick<ServerDefinition, 'overrides'>;
@@ -90,6 +101,8 @@ export class OfferLedger implements Disposable {
   readonly isUsable: boolean;
   private versions = 0;
   private readonly own = new Map<string, readonly OwnOverrides[]>();
+  /** The locks of the present files. */
+  lockOf: LockOf = () => undefined;
 
   /**
    * Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed.
@@ -126,22 +139,25 @@ export class OfferLedger implements Disposable {
     for (const list of all) {
       for (const [of, offer] of list) {
         this.acceptOwn(seen, of, offer);
-        if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0)
+        if (!seen.listed.has(of) || this.changeIn(seen, of, offer).parts.length > 0)
           seen.listed.set(of, offer);
       }
     }
   }
 
-  /** The first list is the baseline of each kind that has none yet. */
+  /** The lock or the first list is the baseline of each kind that has none yet. */
   private begin(seen: SeenLaunch, list: ReviewedOffers, declaresTools: boolean): void {
-    const first = [...list].filter(([, { kind }]) => !seen.kinds.includes(kind));
+    const lock = seen.kinds.length === 0 && this.isUsable ? this.lockedOf(seen) : undefined;
+    const offers = lock ? lockedList(lock, list) : list;
+    const first = [...offers].filter(([, { kind }]) => !seen.kinds.includes(kind));
     const begun = ['instructions', ...seen.kinds, ...first.map(([, { kind }]) => kind)];
     if (seen.kinds.length === 0) seen.isLate = declaresTools && !begun.includes('tool');
     const kinds = seen.isLate ? allKinds.filter((kind) => begun.includes(kind)) : allKinds;
     if (kinds.length === seen.kinds.length) return;
     for (const [of, offer] of first) {
       seen.prints.set(of, offer);
-      seen.toKeep.set(of, offer);
+      const listed = list.get(of);
+      if (listed && partsChanged(listed, offer).length === 0) seen.toKeep.set(of, listed);
     }
     seen.kinds = kinds;
     seen.version = ++this.versions;
@@ -157,12 +173,14 @@ export class OfferLedger implements Disposable {
 
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
     const changes = new Map<string, Omit<ChangedOffer, 'launch' | 'held'>>();
+    const isUnknown = this.lockOf(launch) === 'unreadable';
     const seen = this.launches.get(launch.fingerprint);
-    for (const [of, offer] of seen ? offers : []) {
+    for (const [of, offer] of seen || isUnknown ? offers : []) {
       const { kind, original } = offer;
-      if (!seen?.kinds.includes(kind)) continue;
-      const change = changeIn(offer, seen.prints.get(of));
-      if (change.parts.length === 0) continue;
+      const change = isUnknown
+        ? { parts: ['lock'] as const }
+        : seen?.kinds.includes(kind) && this.changeIn(seen, of, offer);
+      if (!change || change.parts.length === 0) continue;
       changes.set(of, {
         kind,
         original,
@@ -172,12 +190,30 @@ export class OfferLedger implements Disposable {
     return changes;
   }
 
+  /**
+   * A change since the baseline, or from the lock. The lock does not count for what a person
+   * accepted by hand.
+   */
+  private changeIn(seen: SeenLaunch, of: string, offer: ReviewedOffer) {
+    const own = changeIn(offer, seen.prints.get(of));
+    const lock = this.lockedOf(seen);
+    if (own.parts.length > 0 || !lock || !offer.digests || seen.byHand.has(of)) return own;
+    const locked = lock.get(of);
+    return changeIn(offer, locked && asInLock(locked, offer));
+  }
+
+  private lockedOf(server: ApprovedServer): LockedOffers | undefined {
+    const lock = this.lockOf(server);
+    return lock === 'unreadable' ? undefined : lock?.offers;
+  }
+
   orderOf({ fingerprint }: ReviewedLaunch): readonly SeenTool[] {
     return this.launches.get(fingerprint)?.order ?? [];
   }
 
-  holdsBack(): boolean {
-    return this.deps.holdsBack();
+  /** True if agents get no changes of a server. */
+  holdsBack(server: ApprovedServer): boolean {
+    return this.deps.holdsBack() || this.lockOf(server) === 'unreadable';
   }
 
   /** Resolves to the changes with these names that a person has not accepted yet. */
@@ -191,9 +227,10 @@ export class OfferLedger implements Disposable {
     const seen = this.launches.get(launch);
     const offer = seen?.listed.get(of);
     if (!seen || !offer) return undefined;
-    const was = seen.prints.get(of);
-    const found = changeIn(offer, was);
+    const found = this.changeIn(seen, of, offer);
     if (found.parts.length === 0) return undefined;
+    const isOfLock = partsChanged(offer, seen.prints.get(of)).length === 0;
+    const was = isOfLock ? undefined : seen.prints.get(of);
     const { server, source, redact } = seen;
     const now = redacted(offer.text(), redact);
     const change = {
@@ -205,7 +242,7 @@ export class OfferLedger implements Disposable {
       print: offer.print,
       now,
     };
-    if (!was) return { ...change, before: 'new' };
+    if (!was) return { ...change, before: found.parts.join() === 'new' ? 'new' : 'notKept' };
     await this.storing;
     const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(of);
     return { ...change, before: kept?.print.join() === was.print.join() ? kept.text : 'notKept' };
@@ -223,6 +260,7 @@ export class OfferLedger implements Disposable {
       };
       seen.prints.set(keyOf(accepted), accepted);
       seen.toKeep.set(keyOf(accepted), accepted);
+      seen.byHand.add(keyOf(accepted));
       seen.version = ++this.versions;
     }
     this.store();
@@ -323,6 +361,7 @@ function seenLaunch(
   };
   const noOffers = {
     prints: new Map(),
+    byHand: new Set<string>(),
     toKeep: new Map(),
     listed: new Map(),
   };
@@ -335,6 +374,23 @@ function seenLaunch(
     version: 0,
     redact: () => '',
   };
+}
+
+/** Returns an offer as the lock has it. Its override is the file's, so the lock says nothing of it. */
+function asInLock(locked: LockedOffer, offer: ReviewedOffer | undefined) {
+  const { kind, original, digests } = locked;
+  // Agents read the manual of the file with the instructions, and the lock has only these.
+  if (offer?.digests?.join() === digests.join()) return { kind, original, print: offer.print };
+  const override = kind === 'tool' ? [offer?.print.at(-1) ?? printOf()] : [];
+  return { kind, original, print: [...digests.map(shortened), ...override] };
+}
+
+/** Returns the baseline by a lock. What no lock has is as it is listed. */
+function lockedList(lock: LockedOffers, list: ReviewedOffers) {
+  const first = new Map<string, Omit<ReviewedOffer, 'text'>>();
+  for (const [of, offer] of list) if (!offer.digests) first.set(of, offer);
+  for (const [of, locked] of lock) first.set(of, asInLock(locked, list.get(of)));
+  return first;
 }
 
 /**
@@ -380,6 +436,7 @@ function writtenLaunch({
   source,
   declared,
   prints,
+  byHand,
   kinds,
   isLate,
   order,
@@ -397,6 +454,7 @@ function writtenLaunch({
     declared,
     isLate,
     order: kept,
+    ...(byHand.size > 0 && { byHand: [...byHand] }),
     ...(Object.fromEntries(all) as object),
   };
 }
@@ -420,6 +478,7 @@ function readLaunch(written: unknown): SeenLaunch[] {
   };
   const seen = seenLaunch(of, kinds, rows as SeenTool[]);
   seen.isLate = written['isLate'] === true;
+  for (const of of asList(written['byHand'])) if (typeof of === 'string') seen.byHand.add(of);
   for (const kind of allKinds) {
     const entries = asList(written[keys[kind]]).filter(Array.isArray);
     for (const [original, ...print] of entries) {

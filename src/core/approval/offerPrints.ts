@@ -5,7 +5,7 @@
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
-import { shortHash } from '../base/shortHash.js';
+import { longHash, shortened } from '../base/shortHash.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride } from '../config/model.js';
 import {
@@ -18,7 +18,7 @@ import {
 import type { LaunchDescription } from './fingerprint.js';
 
 /** The parts of each kind of offer, in the order of their hashes. */
-const partsOf = {
+export const partsOf = {
   tool: ['description', 'schema', 'hints', 'visibility', 'override'],
   prompt: ['description', 'arguments'],
   resource: ['name', 'description', 'media type'],
@@ -27,8 +27,11 @@ const partsOf = {
 
 export type ReviewedKind = keyof typeof partsOf;
 
-/** `new` is always the only one: the first list of the server did not contain the offer. */
-export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new';
+/**
+ * `new` is always the only one: the baseline does not contain the offer. So is `lock`: the lock file
+ * cannot be read (S3d).
+ */
+export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new' | 'lock';
 
 export type OfferPrint = readonly string[];
 
@@ -40,8 +43,19 @@ export interface ReviewedOffer {
   /** The URI of a resource or a template. Empty for instructions. */
   readonly original: string;
   readonly print: OfferPrint;
+  /**
+   * The whole hashes of what the server itself says, without the part of the file. Absent if no lock
+   * has such an offer.
+   */
+  readonly digests?: OfferPrint;
   text(): OfferText;
 }
+
+/** What a lock says about a tool, a prompt or the instructions of a server (S3d). */
+export type LockedOffer = Required<Pick<ReviewedOffer, 'kind' | 'original' | 'digests'>>;
+
+/** By their keys. */
+export type LockedOffers = ReadonlyMap<string, LockedOffer>;
 
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
   const plain = plainTool(tool);
@@ -55,7 +69,7 @@ export function reviewedTool(tool: OfferedTool, override?: ToolOverride): Review
 
 /** The hash of an override as a part of a print. */
 export function printOf(override?: ToolOverride): string {
-  return hash([override && plainOverrides(new Map([['', override]]))]);
+  return shortened(hash([override && plainOverrides(new Map([['', override]]))]));
 }
 
 /** Writes an override as in the file. JSON is also YAML. */
@@ -80,16 +94,11 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
   const { title: shownTitle, ...hints } = annotations ?? {};
   const ui = meta?.['ui'];
+  const parts = [[title, description, shownTitle], [inputSchema, outputSchema], hints, [ui]];
   return {
     kind: 'tool',
     original: name,
-    print: [
-      [title, description, shownTitle],
-      [inputSchema, outputSchema],
-      hints,
-      [ui],
-      [undefined],
-    ].map(hash),
+    ...hashesOf(parts, [nothing]),
     text: () => [
       ...said('title', title),
       ...said('title that is shown', shownTitle),
@@ -112,7 +121,7 @@ export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer =
   return {
     kind: 'prompt',
     original: name,
-    print: [hash([title, description]), hash([taken])],
+    ...hashesOf([[title, description], [taken]]),
     text: () => [
       ...said('title', title),
       ...said('description', description),
@@ -127,7 +136,7 @@ export const reviewedResource = perObject(
     return {
       kind: 'resource',
       original: uriOf(one),
-      print: [[name, title], [description], [mimeType]].map(hash),
+      print: hashesOf([[name, title], [description], [mimeType]]).print,
       text: () => [
         ...said('name', name),
         ...said('title', title),
@@ -138,11 +147,13 @@ export const reviewedResource = perObject(
   },
 );
 
-export function reviewedInstructions(text: string): ReviewedOffer {
+/** @param own the part that the server says */
+export function reviewedInstructions(text: string, own: string | undefined): ReviewedOffer {
   return {
     kind: 'instructions',
     original: '',
-    print: [hash([text])],
+    print: [shortened(hash([text]))],
+    ...(own !== undefined && { digests: [hash([own])] }),
     text: () => said('text', text),
   };
 }
@@ -178,10 +189,22 @@ export function changeIn(offer: ReviewedOffer, was: Parameters<typeof partsChang
 }
 
 function hash(value: unknown): string {
-  return shortHash(canonicalJson(value));
+  return longHash(canonicalJson(value));
 }
 
-const nothing = hash([undefined]);
+function hashesOf(parts: readonly unknown[], more: OfferPrint = []) {
+  const digests = parts.map(hash);
+  return { digests, print: [...digests.map(shortened), ...more] };
+}
+
+const wholeNothing = hash([undefined]);
+const nothing = shortened(wholeNothing);
+
+/** The digests that a lock leaves out. */
+export const absentDigests: Readonly<Record<string, string>> = {
+  hints: hash({}),
+  visibility: wholeNothing,
+};
 
 export type OfferRef = Pick<ReviewedOffer, 'kind' | 'original'>;
 

@@ -2,6 +2,7 @@
  * The texts for a person before they accept changes since the approval (S3). They leave out and
  * hide nothing.
  */
+import { english, said, translated } from '../base/language.js';
 import { reviewOf, type Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase } from './changePhrase.js';
@@ -12,7 +13,7 @@ import { shortList } from '../base/text.js';
 import type { Toolset } from '../tools/catalogue.js';
 import { estimatedTokens, offeredTokens } from '../tools/tokens.js';
 
-const head = `The servers tell agents these texts.
+const head = english`The servers tell agents these texts.
 Invisible characters are escaped. A line
 with … continues the line before it. This
 review does not show what tools do.
@@ -23,16 +24,16 @@ export function offerReview(
   changes: readonly OfferChange[],
   fileLabel: (file: string) => string,
 ): Review {
-  const isCompared = changes.some(({ before }) => typeof before !== 'string');
+  const isCompared = changes.some(({ before }) => before !== 'new');
   return reviewOf(
-    head,
+    translated(head),
     changes,
     isCompared,
     ({ server, source, kind, original, parts, isOfFile, now, before }, isNow, width) => {
       const name = kind === 'instructions' ? kind : `${kind} ${original}`;
       const what = isOfFile
-        ? `The file now overrides \`${original}\``
-        : `${name}  ·  ${changePhrase(parts)}`;
+        ? said`The file now overrides \`${original}\``
+        : `${name}  ·  ${translated(changePhrase(parts))}`;
       const title = oneLine(`${server}  ·  ${what}  ·  ${fileLabel(source)}`);
       return [...folded(title, width), '', ...textLines(isNow ? now : before, width)];
     },
@@ -54,8 +55,8 @@ export function whatAgentsRead(toolsets: readonly Pick<Toolset, 'id' | 'tools'>[
 }
 
 function textLines(texts: OfferChange['before'], width: number): string[] {
-  if (texts === 'new') return ['    The server did not offer this.', ''];
-  if (texts === 'notKept') return ['    The earlier text is no longer known.', ''];
+  if (texts === 'new') return [`    ${said`The server did not offer this.`}`, ''];
+  if (texts === 'notKept') return [`    ${said`The earlier text is no longer known.`}`, ''];
   const all = texts.length > 0 ? texts : [['description', '(none)'] as const];
   return all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text, width), '']);
 }
@@ -72,7 +73,9 @@ function foldedLines(text: string, width: number): string[] {
 
 export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {
   const names = changes.map(({ server, kind, original }) =>
-    kind === 'instructions' ? `the instructions of “${server}”` : `“${original}” of “${server}”`,
+    kind === 'instructions'
+      ? said`the instructions of “${server}”`
+      : said`“${original}” of “${server}”`,
   );
   const listed = shortList(names, 5);
   return isAgain
@@ -86,6 +89,6 @@ export function changeLabel({ kind, original }: OfferChange): Inert {
 
 export function changeDescription({ server, kind, parts }: OfferChange): Inert {
   return kind === 'tool' || kind === 'instructions'
-    ? inert`${server} · ${changePhrase(parts)}`
-    : inert`${server} · ${kind} · ${changePhrase(parts)}`;
+    ? inert`${server} · ${translated(changePhrase(parts))}`
+    : inert`${server} · ${translated(kind)} · ${translated(changePhrase(parts))}`;
 }

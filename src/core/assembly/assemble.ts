@@ -18,6 +18,7 @@ import { isTracked } from '../approval/gitIndex.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
+import { decidingFinder } from '../packages/decidingFiles.js';
 import { withoutNpm } from '../processes/environment.js';
 import { programFinder, workspaceRoots } from '../processes/workspacePrograms.js';
 import { type ExpectedClient, noClient } from '../protocol/client.js';
@@ -127,7 +128,7 @@ export function assemble(deps: CoreDeps) {
   const exists = surroundings.directoryExists ?? directoryExists;
   const findersFor: ConfigDeps['findersFor'] = (sources) => {
     roots = workspaceRoots(sources);
-    return programFinder(roots, env);
+    return { programs: programFinder(roots, env), deciding: decidingFinder(roots) };
   };
   const configDeps = {
     env,

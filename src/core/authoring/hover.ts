@@ -2,6 +2,7 @@
  * Explains a place of a config file (E2). A variable's value is never shown. Words of servers are
  * plain text.
  */
+import { plural, said } from '../base/language.js';
 import {
   code,
   codeCell,
@@ -110,7 +111,7 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
     case 'variable':
       if (deps.variables.includes(symbol.name))
         return formatted`${code(symbol.name)} is set in the editor's environment.`;
-      return formatted`${code(symbol.name)} is **not set** in the editor's environment, so ${symbol.hasDefault ? 'the default counts' : 'the server does not start'}.`;
+      return formatted`${code(symbol.name)} is **not set** in the editor's environment, so ${symbol.hasDefault ? said`the default counts` : said`the server does not start`}.`;
     case 'secret':
       return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
     case 'overridden':
@@ -143,12 +144,12 @@ function patternText(
 ): Markdown {
   const pattern = compilePattern(textOf(node) ?? '');
   const matched = names.filter((name) => pattern.matches(name));
-  const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(server)}`;
-  if (matched.length === 0) return formatted`Matches **none** ${of}.`;
+  const all = plural(names.length, '1 tool', '{0} tools');
+  if (matched.length === 0) return formatted`Matches **none** of the ${all} of ${code(server)}.`;
   const shown = markdownList(matched.slice(0, mostNames).map(code), ', ');
-  const rest =
-    matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
-  return formatted`Matches **${matched.length}** ${of}: ${shown}${rest}.`;
+  const more = matched.length - mostNames;
+  const examples = more > 0 ? formatted`${shown} and ${more} more` : shown;
+  return formatted`Matches **${matched.length}** of the ${all} of ${code(server)}: ${examples}.`;
 }
 
 function transformText(
@@ -172,8 +173,10 @@ function transformText(
     const note = isValidName(after) ? noMarkdown : formatted` *(not a valid name)*`;
     return formatted`| ${codeCell(name)} | ${codeCell(after)}${note} |`;
   });
-  const above = index === 1 ? 'the step' : `the ${index} steps`;
-  const heading = index === 0 ? 'before' : `before, after ${above} above`;
+  const heading =
+    index === 0
+      ? said`before`
+      : plural(index, 'before, after the step above', 'before, after the {0} steps above');
   return markdownList([formatted`| ${heading} | after |`, formatted`|---|---|`, ...rows], '\n');
 }
 

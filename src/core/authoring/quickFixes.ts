@@ -2,6 +2,7 @@
  * A fix needs the mistake in the present text (E1). `safe` fixes change no working part, so they
  * may go together.
  */
+import { said } from '../base/language.js';
 import type { Problem } from '../base/problem.js';
 import { isOfRun, type ProblemCode } from '../base/problemCatalogue.js';
 import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
@@ -14,10 +15,12 @@ import * as serverEdits from '../config/edit/serverEdits.js';
 import { spellingsOf, suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
 import { commandWords } from '../base/commandWords.js';
 import { builtInToolset, type ConfigDeps } from '../config/model.js';
-import { parseMindsFile } from '../config/read/parse.js';
+import { ConfigState } from '../config/read/merge.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
+import type { RunningPackage } from '../packages/package.js';
+import { pinned } from '../packages/pin.js';
 import { isValidName } from '../tools/names.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
@@ -51,6 +54,8 @@ type ServerCommand =
   | 'signIn'
   | 'approve'
   | 'acceptTools'
+  | 'updateLock'
+  | 'keepOutUnused'
   | 'removeRivals';
 
 type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
@@ -62,6 +67,8 @@ export interface QuickFixDeps extends Pick<CompletionDeps, 'tools' | 'variables'
   readonly isFree: (path: string) => boolean;
   /** The text below a layer with a part of a server; undefined if the text has the whole server. */
   readonly below?: (server: string) => string | undefined;
+  /** The package of a server, with the version that runs. */
+  readonly packageOf?: (server: string) => RunningPackage | undefined;
 }
 
 const mostOffered = 20;
@@ -76,7 +83,7 @@ function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boo
     edits: made,
   } as const;
   return {
-    title: `Enter the value of '${name}'…`,
+    title: said`Enter the value of '${name}'…`,
     does,
     preferred,
     safe: false,
@@ -123,7 +130,11 @@ export class QuickFixes {
         : changed(this.text, server, this.deps, (text) =>
             serverEdits.blacklistTool(text, server, tool),
           );
-    return [...fixes, ...fix(`Blacklist '${tool}'`, blacklisted), ...this.ofServer(problem)];
+    return [
+      ...fixes,
+      ...fix(said`Blacklist '${tool ?? ''}'`, blacklisted),
+      ...this.ofServer(problem),
+    ];
   }
 
   /** Offers to override the tool or the argument at an offset (O1). No problem is needed. */
@@ -145,13 +156,13 @@ export class QuickFixes {
       serverEdits.addOverride(this.text, server, [original, ...path], value);
     const toFix = (title: string, name: string): QuickFix[] =>
       fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
-    if (argument !== undefined) return toFix('Give This Argument a Fixed Value', argument);
+    if (argument !== undefined) return toFix(said`Give This Argument a Fixed Value`, argument);
     const shortened =
       description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
     const names = [...tool.arguments.keys()].slice(0, mostOffered);
     return [
-      ...fix(`Shorten Description of '${original}'…`, shortened),
-      ...names.flatMap((name) => toFix(`Give Argument '${name}' a Fixed Value`, name)),
+      ...fix(said`Shorten Description of '${original}'…`, shortened),
+      ...names.flatMap((name) => toFix(said`Give Argument '${name}' a Fixed Value`, name)),
     ];
   }
 
@@ -162,7 +173,7 @@ export class QuickFixes {
       const found = mechanical(new Mistake(file, problem, 'together')).find((one) => one.safe);
       return found?.does.kind === 'edit' ? [found.does.edits] : [];
     });
-    return safe.length === 0 ? [] : [...togetherSafe(this.text, safe, this.deps.variables)];
+    return safe.length === 0 ? [] : [...togetherSafe(this.text, safe, this.deps)];
   }
 
   private ofServer({ code, server, severity, related }: Problem): QuickFix[] {
@@ -182,17 +193,22 @@ export class QuickFixes {
     const own = (): QuickFix[] => {
       switch (code) {
         case 'sign-in-needed':
-          return command(`Sign in to '${server}'`, 'signIn', true);
+          return command(said`Sign in to '${server}'`, 'signIn', true);
         case 'approval-pending':
-          return command(`Approve '${server}'…`, 'approve', true);
+          return command(said`Approve '${server}'…`, 'approve', true);
         case 'tools-changed': {
-          const title = `Review and accept the changes of '${server}'…`;
+          const title = said`Review and accept the changes of '${server}'…`;
           return command(title, 'acceptTools', true);
         }
+        case 'lock-differs':
+        case 'lock-version':
+          return command(said`Update lock of '${server}' for your team`, 'updateLock');
+        case 'tools-unused':
+          return command(said`Keep out unused tools of '${server}'…`, 'keepOutUnused', true);
         case 'editor-toolset-hidden': {
           const file = related?.[0]?.place.file ?? '';
           const rival = /(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0].replace('\\', '/');
-          const title = `Remove "${server}" from ${rival}…`;
+          const title = said`Remove "${server ?? ''}" from ${rival ?? ''}…`;
           return rival === undefined ? [] : command(title, 'removeRivals', true);
         }
         default:
@@ -201,15 +217,15 @@ export class QuickFixes {
     };
     const again = (): QuickFix[] =>
       this.deps.restartable(server)
-        ? command(`Restart '${server}'`, 'restart')
-        : command(`Start '${server}' again`, 'start');
+        ? command(said`Restart '${server}'`, 'restart')
+        : command(said`Start '${server}' again`, 'start');
     const isRuntime = isOfRun(code);
     const runtime = isRuntime
-      ? [...again(), ...command(`Show the log of '${server}'`, 'showServerLog')]
+      ? [...again(), ...command(said`Show the log of '${server}'`, 'showServerLog')]
       : [];
     const canBeOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     const disabled = canBeOff ? serverEdits.setEnabled(this.text, server, false) : undefined;
-    return [...own(), ...runtime, ...fix(`Disable '${server}'`, disabled)];
+    return [...own(), ...runtime, ...fix(said`Disable '${server}'`, disabled)];
   }
 }
 
@@ -279,16 +295,16 @@ class Mistake {
     title = `'${to}'`,
   ): QuickFix[] {
     const edit = edits.replaceValue(this.nodes, entry.keySpan.start, to);
-    return fix(`Change to ${title}`, edit, rank);
+    return fix(said`Change to ${title}`, edit, rank);
   }
 
   /** Changes a value to one that is no text. */
   changeRaw({ entry }: KeySymbol, to: string, rank: Rank, title = `'${to}'`): QuickFix[] {
     const edit = edits.replaceValue(this.nodes, entry.keySpan.start, to, 'raw');
-    return fix(`Change to ${title}`, edit, rank);
+    return fix(said`Change to ${title}`, edit, rank);
   }
 
-  remove({ entry }: KeySymbol, title = `Remove '${entry.key}'`): QuickFix[] {
+  remove({ entry }: KeySymbol, title = said`Remove '${entry.key}'`): QuickFix[] {
     return fix(title, edits.removeKey(this.nodes, entry.keySpan.start));
   }
 }
@@ -301,12 +317,12 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   'transport-unsupported': transport,
   'command-with-arguments': argumentsOfCommand,
   'version-missing': ({ nodes }) =>
-    fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
+    fix(said`Add 'version: 1'`, serverEdits.insertVersion(nodes), 'safe'),
   'version-unsupported': ({ nodes }) =>
-    fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+    fix(said`Change to 'version: 1'`, serverEdits.insertVersion(nodes), 'preferred'),
   'instances-evicted': ({ nodes, problem: { instead = '' } }) => {
     const edit = serverEdits.setHeadKey(nodes, 'maxInstances', instead);
-    return fix(`Write 'maxInstances: ${instead}'`, edit, 'preferred');
+    return fix(said`Write 'maxInstances: ${instead}'`, edit, 'preferred');
   },
   'key-not-for-transport': keyNotForTransport,
   'duplicate-key': duplicateKey,
@@ -314,18 +330,19 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   'local-entry-alone': ({ nodes, at, problem: { instead } }) =>
     instead === undefined || serverEdits.serverPair(nodes, instead)
       ? []
-      : fix(`Change to '${instead}'`, edits.renameKey(nodes, at, instead), 'preferred'),
+      : fix(said`Change to '${instead}'`, edits.renameKey(nodes, at, instead), 'preferred'),
   'wrong-type': wrongType,
   'duration-invalid': duration,
   'url-invalid': url,
   'reference-not-replaced': reference,
   'command-not-found': otherCommand,
   'cwd-missing': (mistake) =>
-    removal(mistake, 'cwd', "Remove 'cwd' to run in the workspace folder"),
+    removal(mistake, 'cwd', said`Remove 'cwd' to run in the workspace folder`),
   'env-file-unusable': (mistake) => [
     ...newFile(mistake),
-    ...removal(mistake, 'envFile', "Remove 'envFile'"),
+    ...removal(mistake, 'envFile', said`Remove 'envFile'`),
   ],
+  'version-not-pinned': pin,
   'server-id-invalid': serverId,
   'duplicate-server': (mistake) => [...serverId(mistake), ...duplicateKey(mistake)],
   'tool-name-invalid': replacement,
@@ -340,6 +357,16 @@ const fixers: Partial<Record<ProblemCode, Fixer>> = {
   'name-taken': ownPrefix,
   'name-reserved': ownPrefix,
 };
+
+function pin({ file, nodes, at, end, problem: { server = '' } }: Mistake): QuickFix[] {
+  const running = file.deps.packageOf?.(server);
+  const argument = textOf(readYaml(file.text.slice(at, end)).root);
+  if (running?.runs === undefined || argument === undefined) return [];
+  const text = pinned(argument, running, running.runs);
+  return text === undefined
+    ? []
+    : fix(said`Pin to ${running.runs}`, edits.replaceItem(nodes, at, text), 'preferred');
+}
 
 function mechanical(mistake: Mistake): QuickFix[] {
   return fixers[mistake.problem.code]?.(mistake) ?? [];
@@ -385,7 +412,7 @@ function reference({ file, at: start, end, keyOfValue }: Mistake): QuickFix[] {
     part === undefined ? [] : [`${key}: ${edits.scalarText(part, part === name ? '' : "'")}`],
   );
   const made = [{ span: { start, end }, text: `{ ${parts.join(', ')} }` }];
-  return fix(`Change to a reference to '${name}'`, made, 'preferred');
+  return fix(said`Change to a reference to '${name}'`, made, 'preferred');
 }
 
 /** True for a scalar in block style, with an anchor or tag, an alias, or with several lines. */
@@ -408,7 +435,7 @@ function ownPrefix({ file, problem }: Mistake): QuickFix[] {
   const { server = '' } = problem;
   const step = `prefix: ${edits.scalarText(`${server}_`, "'")}`;
   const edit = withStep(file, server, step);
-  return fix(`Add the prefix '${server}_'`, edit, 'preferred');
+  return fix(said`Add the prefix '${server}_'`, edit, 'preferred');
 }
 
 function missingTransport({ file, nodes, problem, how }: Mistake): QuickFix[] {
@@ -422,7 +449,7 @@ function missingTransport({ file, nodes, problem, how }: Mistake): QuickFix[] {
   const value = hasUrl ? 'streamable_http' : 'stdio';
   const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
   const inserted = together || serverEdits.setServerKey(file.text, server, 'transport', value);
-  return fix(`Add 'transport: ${value}'`, inserted, 'safe');
+  return fix(said`Add 'transport: ${value}'`, inserted, 'safe');
 }
 
 function serverId({ nodes, at }: Mistake): QuickFix[] {
@@ -436,7 +463,7 @@ function serverId({ nodes, at }: Mistake): QuickFix[] {
   const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
   let id = near;
   for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
-  return fix(`Rename to '${id}'`, edits.renameKey(nodes, at, id), 'preferred');
+  return fix(said`Rename to '${id}'`, edits.renameKey(nodes, at, id), 'preferred');
 }
 
 function keyText({ key }: { readonly key: unknown }): string {
@@ -448,7 +475,7 @@ function newFile({ file, keyOfValue: key }: Mistake): QuickFix[] {
   if (path === undefined || path.startsWith('~') || !file.deps.isFree(path)) return [];
   return [
     {
-      title: `Create '${path}'`,
+      title: said`Create '${path}'`,
       does: { kind: 'create', path },
       preferred: true,
       safe: false,
@@ -479,7 +506,7 @@ function replacement({ file, problem: { server = '', tool = '' } }: Mistake): Qu
   if (by === undefined || wrong.size === 0) return [];
   const pairs = [...wrong].map((one) => `${edits.scalarText(one, "'")}: '${by}'`);
   const step = `replace: { ${pairs.join(', ')} }`;
-  return fix(`Add '${step}'`, withStep(file, server, step), 'preferred');
+  return fix(said`Add '${step}'`, withStep(file, server, step), 'preferred');
 }
 
 function named(kind: NamedSymbol['kind'], { file, problem, at }: Mistake): NamedSymbol[] {
@@ -498,7 +525,7 @@ function unsetVariable(mistake: Mistake): QuickFix[] {
     const change = similar === undefined ? undefined : edits.replaceValue(nodes, at, similar);
     const renamed = isSecretName(name) ? edits.renameKey(nodes, at, 'secret') : undefined;
     return [
-      ...fix(`Change to '${similar}', which is set`, change),
+      ...fix(said`Change to '${similar ?? ''}', which is set`, change),
       ...(renamed ? [secretFix(name, renamed, false)] : []),
     ];
   });
@@ -518,7 +545,7 @@ function misspeltOverride({ nodes, file, problem: { server = '' }, at }: Mistake
   const free = known.filter((name) => !nodes.pairOf(map, name));
   const meant = known.includes(entry.key) ? undefined : nearest(entry.key, free);
   const renamed = meant === undefined ? undefined : edits.renameKey(nodes, at, meant);
-  return fix(`Change to "${meant}"`, renamed, 'preferred');
+  return fix(said`Change to "${meant ?? ''}"`, renamed, 'preferred');
 }
 
 function patternAt({ file, at }: Mistake): PatternSymbol | undefined {
@@ -529,7 +556,7 @@ function patternAt({ file, at }: Mistake): PatternSymbol | undefined {
 
 function blankPattern(mistake: Mistake): QuickFix[] {
   if (patternAt(mistake)?.written.trim() !== '') return [];
-  return fix('Remove the pattern', edits.removeItem(mistake.nodes, mistake.at), 'safe');
+  return fix(said`Remove the pattern`, edits.removeItem(mistake.nodes, mistake.at), 'safe');
 }
 
 function deadPattern(mistake: Mistake): QuickFix[] {
@@ -545,15 +572,17 @@ function deadPattern(mistake: Mistake): QuickFix[] {
   );
   const change = meant === undefined ? undefined : edits.replaceItem(nodes, at, meant);
   const removed = edits.removeItem(nodes, at);
-  const changes = fix(`Change to '${meant}'`, change, 'preferred');
+  const changes = fix(said`Change to '${meant ?? ''}'`, change, 'preferred');
   if (items.length > 1) {
     const rank = meant === undefined ? 'safe' : 'possible';
-    return [...changes, ...fix('Remove the pattern', removed, rank)];
+    return [...changes, ...fix(said`Remove the pattern`, removed, rank)];
   }
   // An empty list has another meaning than a list without matches.
-  const effect =
-    symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
-  return [...changes, ...fix(`Remove the last pattern ${effect}`, removed)];
+  const title =
+    symbol.list === 'whitelist'
+      ? said`Remove the last pattern (an empty whitelist lets all tools through)`
+      : said`Remove the last pattern of the list`;
+  return [...changes, ...fix(title, removed)];
 }
 
 function scalarAt({ entry: { value } }: KeySymbol): string {
@@ -571,7 +600,7 @@ function unknownKey(mistake: Mistake): QuickFix[] {
   if (meant === undefined || spellingsOf(meant).some((one) => map.entries.has(one))) return remove;
   // A guessed folder or file may not exist.
   const rank = meant === 'cwd' || meant === 'envFile' ? 'preferred' : 'safe';
-  return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
+  return [...fix(said`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
 }
 
 /** Changes `disabled` to `enabled` with the opposite value. */
@@ -582,7 +611,7 @@ function turnedAround(nodes: EditNodes, { entry, map }: KeySymbol): QuickFix[] {
   const renamed = edits.renameKey(nodes, keySpan.start, 'enabled');
   const turned = edits.replaceValue(nodes, keySpan.start, String(!off), 'raw');
   const made = renamed && turned && [...renamed, ...turned];
-  return fix(`Change to 'enabled: ${!off}'`, made, 'safe');
+  return fix(said`Change to 'enabled: ${String(!off)}'`, made, 'safe');
 }
 
 function transport(mistake: Mistake): QuickFix[] {
@@ -614,7 +643,7 @@ function duplicateKey({ nodes, at }: Mistake): QuickFix[] {
   // Headers are the same key in upper and lower case.
   const names = spellingsOf(keyText(pair).toLowerCase());
   const same = map.items.filter((one) => names.includes(keyText(one).toLowerCase()));
-  return same.length < 2 ? [] : fix('Remove this duplicate', edits.removeKey(nodes, at));
+  return same.length < 2 ? [] : fix(said`Remove this duplicate`, edits.removeKey(nodes, at));
 }
 
 function wrongType(mistake: Mistake): QuickFix[] {
@@ -632,7 +661,7 @@ function wrongType(mistake: Mistake): QuickFix[] {
       const written = file.text.slice(value.span.start, value.span.end);
       if (isNoPlainText(written)) return [];
       const list = `[${edits.scalarText(text)}]`;
-      return mistake.changeRaw(key, list, 'preferred', `the list '[${written}]'`);
+      return mistake.changeRaw(key, list, 'preferred', said`the list '[${written}]'`);
     }
     default:
       return [];
@@ -671,7 +700,11 @@ function argumentsOfCommand(mistake: Mistake): QuickFix[] {
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
-  return fix("Move the arguments to 'args'", command && moved && [...command, ...moved], 'safe');
+  return fix(
+    said`Move the arguments to 'args'`,
+    command && moved && [...command, ...moved],
+    'safe',
+  );
 }
 
 function url(mistake: Mistake): QuickFix[] {
@@ -695,7 +728,7 @@ function spacesForTabs(text: string): QuickFix[] {
       span: { start: index, end: index + blanks.length },
       text: spaces(blanks),
     }));
-    return fix('Change the tabs to spaces', made, 'preferred');
+    return fix(said`Change the tabs to spaces`, made, 'preferred');
   }
   return [];
 }
@@ -716,7 +749,11 @@ const mostTried = 24;
  * Returns the edits of compatible fixes: each may be safe, but two of them may have the same
  * result.
  */
-function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
+function togetherSafe(
+  text: string,
+  fixes: readonly Fix[],
+  { variables, below: textBelow }: QuickFixDeps,
+): Fix {
   // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
   const deps: ConfigDeps = {
@@ -724,10 +761,12 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
     directoryExists: () => true,
     secret: () => '',
   };
-  const before = outcomeOf(text, deps);
+  const ids = textBelow ? [...serverEdits.serverIds(text)] : [];
+  const below = new Set(ids.flatMap((id) => textBelow?.(id) ?? []));
+  const before = outcomeOf(text, below, deps);
   const works = (made: Fix): boolean => {
     if (edits.withoutOverlaps(made).length < made.length) return false;
-    return isNoWorse(outcomeOf(edits.applyEdits(text, made), deps), before);
+    return isNoWorse(outcomeOf(edits.applyEdits(text, made), below, deps), before);
   };
   const tried = works(different.flat()) ? [different.flat()] : different.slice(0, mostTried);
   return tried.reduce((kept, fix) => (works([...kept, ...fix]) ? [...kept, ...fix] : kept), []);
@@ -740,23 +779,17 @@ interface Outcome {
   readonly duplicates: number;
 }
 
-function outcomeOf(text: string, deps: ConfigDeps): Outcome {
-  const parsed = parseMindsFile(
-    {
-      file: '',
-      folder: '/',
-      text,
-    },
-    deps,
-  );
-  const isAccepted = parsed.kind === 'accepted';
-  const servers = isAccepted ? parsed.servers : [];
-  const valid = servers.filter(({ kind }) => kind === 'valid');
-  const duplicates = parsed.problems.filter(({ code }) => code === 'duplicate-key').length;
+/** @param below the texts below a layer, because only the joined entries work (C7) */
+function outcomeOf(text: string, below: ReadonlySet<string>, deps: ConfigDeps): Outcome {
+  const own = { file: '', folder: '/', text };
+  const others = [...below].map((other, index) => ({ ...own, file: `${index}`, text: other }));
+  const sources = below.size > 0 ? [...others, { ...own, origin: 'local' as const }] : [own];
+  const { model, problems, refused } = new ConfigState().apply(sources, deps);
+  const valid = model.servers.filter(({ kind }) => kind === 'valid');
   return {
-    isAccepted,
+    isAccepted: !refused.includes(own.file),
     working: new Set(valid.map(({ id }) => id)),
-    duplicates,
+    duplicates: problems.filter(({ code }) => code === 'duplicate-key').length,
   };
 }
 

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Place } from '../base/problem.js';
+import { editsForMe } from '../config/edit/layerEdits.js';
 import {
   othersChanged,
   ownLists,
   setToolFilter,
   toolFilterOf,
 } from '../config/edit/serverEdits.js';
-import type { NameFilter } from '../config/model.js';
+import type { NameFilter, SourceOrigin } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
 import { withPatterns, withTicks, type ReplacedPattern } from '../tools/ticks.js';
 import { applyEdits, difference, type Edits } from '../yaml/edits.js';
@@ -62,6 +64,48 @@ export function tickTools(
       replaced,
     },
   };
+}
+
+/** A server, and the places of its parts in the file and in the layer over it. */
+interface PlacedServer {
+  readonly source: string;
+  readonly origin: SourceOrigin;
+  readonly place: Place;
+  readonly localPlace: Place | undefined;
+}
+
+/**
+ * Returns the file in which a server changes, and the file below it if it is a layer (C7). One file
+ * has the whole entry of an own server, and a server of the user's file changes there.
+ */
+export function changedFileOf(
+  { source, origin, place, localPlace }: PlacedServer,
+  isForMe: boolean,
+  localFileOf: (file: string) => string,
+): { readonly file: string; readonly below?: string } {
+  const isOnly = localPlace ? localPlace.file === place.file : origin === 'user';
+  if (isOnly || !(isForMe || origin === 'local')) return { file: source };
+  return { file: localPlace?.file ?? localFileOf(place.file), below: place.file };
+}
+
+/**
+ * Returns the text after a server keeps out tools; no other server changes. @param below the text
+ * under a layer
+ */
+export function withoutTools(
+  text: string,
+  { id, listed }: { readonly id: string; readonly listed: readonly string[] },
+  names: readonly string[],
+  below: string | undefined,
+): string | undefined {
+  const ticks = new Map(names.map((name) => [name, false]));
+  const made = (now: string): Edits => {
+    const plan = tickTools(now, id, listed, ticks);
+    return plan && plan.others.length > 0 ? plan.own : plan?.edits;
+  };
+  const edits =
+    below === undefined ? made(text) : editsForMe({ shared: below, local: text }, id, made);
+  return edits && applyEdits(text, edits);
 }
 
 /** If the lists have the anchor, the other servers get copies of the present lists instead. */

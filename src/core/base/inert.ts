@@ -5,6 +5,7 @@
  * value is made inert. Only this module makes these types.
  */
 import { folded, pageWidth } from './folded.js';
+import { pieces } from './language.js';
 
 declare const mark: unique symbol;
 
@@ -39,12 +40,12 @@ export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]):
   // Foreign text must not end in the beginning of a link or icon completed by the next text.
   const add = (next: string): void =>
     void (text += /[\]$]$/.test(text) && next.startsWith('(') ? ` ${next}` : next);
-  words.forEach((word, index) => {
-    add(word);
-    const value = values[index];
-    if (value instanceof Icon) text += `$(${value.id})`;
+  for (const piece of pieces(words)) {
+    const value = typeof piece === 'number' ? values[piece] : undefined;
+    if (typeof piece === 'string') add(piece);
+    else if (value instanceof Icon) text += `$(${value.id})`;
     else if (value !== undefined) add(unlinked(shortened(oneLine(String(value)))));
-  });
+  }
   return text as Inert;
 }
 
@@ -65,10 +66,10 @@ export function unmarked(text: string): string {
 
 /** Writes Markdown. Values of other kinds become plain text in it. */
 export function formatted(words: TemplateStringsArray, ...values: (Plain | Markdown)[]): Markdown {
-  const parts = words.map((word, index) => {
-    const value = values[index];
-    if (value === undefined) return word;
-    return word + (value instanceof Markdown ? value.value : escapeMarkdown(String(value)));
+  const parts = pieces(words).map((piece) => {
+    if (typeof piece === 'string') return piece;
+    const value = values[piece];
+    return value instanceof Markdown ? value.value : escapeMarkdown(String(value ?? ''));
   });
   return new Markdown(parts.join(''), own);
 }

@@ -122,6 +122,10 @@ export const catalogue = {
     '`{key}` is written twice: `stateless` and `truely-stateless` mean the same.',
     'Remove one of the two.',
   ),
+  'version-not-pinned': hint(
+    '`{name}` is given {how}, so it may run another version on each machine and tomorrow.',
+    'Write an exact version or a digest behind the name. For a package of npm, `mcp-toolsets pin` writes the version that runs.',
+  ),
   'env-name-invalid': error(
     '`{name}` cannot be the name of an environment variable: it is empty or holds `=` or NUL.',
     'Rename or remove the variable.',
@@ -333,6 +337,18 @@ export const catalogue = {
     'Agents get {total} tools, and "{server}" takes the count over {limit}. Models that cannot search among tools accept no more in one request, including the tools of the editor.',
     'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
   ),
+  'text-cut': information(
+    '{agent} keeps {most} characters of a text and cuts what "{server}" says beyond them: {what}.',
+    'Shorten a description with `tools.override`. Write what agents must know into `manual`, which comes before the instructions of the server.',
+  ),
+  'text-cut:together': information(
+    '{agent} keeps {most} characters of the instructions of all toolsets together, which have {all}. It cuts them in what they say about "{server}".',
+    'Write a short `manual` for each server, because all of them come first. Or give the agent an entry for each toolset: `mcp-toolsets entries AGENT --each`.',
+  ),
+  'tools-unused': information(
+    '{count} of {of} of "{server}" were never called in {days} days, and cost about {tokens} tokens in each request: {names}.',
+    'Choose “Keep Out Unused Tools…” in the sidebar, or run `mcp-toolsets tools --use`, which shows the figures. Leave tools that are rare on purpose.',
+  ),
   'list-incomplete': warning(
     'The {of} of "{server}" could not all be listed: {detail} Its tools are not affected.',
     'Read its log, correct the cause, and restart it.',
@@ -375,6 +391,18 @@ export const catalogue = {
     'The file now overrides {changes} of "{server}".{held}',
     'Run “MCP Toolsets: Accept Changed Tools…”, which shows the override, or remove it. Without an editor, `mcp-toolsets approve {server}` shows and accepts it.',
   ),
+  'lock-unreadable': error(
+    'The lock file cannot be read: {why}. Until it can, agents get nothing of the servers of this folder.',
+    'Correct the file, take it from Git again, or write it with `mcp-toolsets lock --write`. Without the file, no server is locked.',
+  ),
+  'lock-differs': error(
+    '"{server}" differs from the lock file: {changes}.',
+    'Find out what changed. If it is right, run `mcp-toolsets lock {server} --write` or the quick fix, and commit the file. Otherwise pin the version that was locked.',
+  ),
+  'lock-version': error(
+    '"{server}" runs {now}, and the lock file has {locked}.',
+    'Pin the locked version in the config file. If the other version is right, run `mcp-toolsets lock {server} --write` or the quick fix, and commit the file.',
+  ),
   'sign-in-needed': error('"{server}" needs a sign-in. {why}', '{fix}'),
   'sign-in-needed:lacks': warning(
     'A call of "{server}" needed more rights than were granted: {lacks}.',
@@ -408,6 +436,10 @@ export const catalogue = {
   'connection-lost:again': error(
     '"{server}" ended {times}: {cause}.',
     'Correct the cause and restart it. Its log shows its last output.',
+  ),
+  'versions-differ': warning(
+    'Instances of "{server}" run different versions of {name}: {versions}.',
+    'Restart the server, so that all run one version, and pin the version.',
   ),
   // Not a failure of the server, so its log says nothing about it.
   'too-many-instances': error('"{server}" {said}', '{fix}'),

@@ -1,4 +1,5 @@
 /** The only maker of catalogued problems. */
+import { filled } from './language.js';
 import type { Place, Problem } from './problem.js';
 import { catalogue, type ProblemCode, type TextKey } from './problemCatalogue.js';
 
@@ -33,15 +34,13 @@ export function problemOf<Key extends TextKey>(
   const { severity, message, fix } = catalogue[key];
   const where = 'server' in at ? { place: at.places.key, server: at.server } : { place: at };
   const values = { ...given, ...where } as unknown as Readonly<Record<string, string>>;
-  const filled = (text: string) =>
-    text.replace(/\{([a-z]+)\}/gi, (whole, name: string) => values[name] ?? whole);
   const more = parts.flatMap((part) => (part in given ? [[part, given[part]]] : []));
   const code = key.replace(/:.*/, '') as ProblemCode;
   return {
     code,
     severity,
-    message: filled(message),
-    fix: filled(fix),
+    message: filled(message, values),
+    fix: filled(fix, values),
     ...where,
     ...Object.fromEntries(more),
   };

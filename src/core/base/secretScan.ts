@@ -81,16 +81,28 @@ class Scan {
   }
 
   private passed(anchor: string, at: number, after: number): number {
-    if (anchor === '://') return this.address(at, after);
-    if (anchor === '=' || anchor === ':') return this.pair(at, after);
-    if (anchor.startsWith('-----')) return this.privateKey(after);
-    if (anchor.startsWith('-')) return this.option(anchor, after);
-    if (/^b/i.test(anchor) && /[ \t]$/.test(anchor)) return this.bearer(after);
+    if (anchor === '://') {
+      return this.address(at, after);
+    }
+    if (anchor === '=' || anchor === ':') {
+      return this.pair(at, after);
+    }
+    if (anchor.startsWith('-----')) {
+      return this.privateKey(after);
+    }
+    if (anchor.startsWith('-')) {
+      return this.option(anchor, after);
+    }
+    if (/^b/i.test(anchor) && /[ \t]$/.test(anchor)) {
+      return this.bearer(after);
+    }
     return this.token(at);
   }
 
   private add(start: number, end: number, kind: Found['kind'] = 'secret'): number {
-    if (end > start) this.found.push({ start, end, kind });
+    if (end > start) {
+      this.found.push({ start, end, kind });
+    }
     return end;
   }
 
@@ -145,7 +157,9 @@ class Scan {
     if (strength === 'none' && !isVariable) return after;
     // In Ruby, `=>` is a colon.
     const open = this.endOf(space, text.charAt(after) === '>' ? after + 1 : after);
-    if (text.charAt(open) === '[') return this.list(open + 1, strength === 'weak');
+    if (text.charAt(open) === '[') {
+      return this.list(open + 1, strength === 'weak');
+    }
     if (text.charAt(open) === '{') return after;
     const start = this.endOf(openingQuote, open);
     const pair = {
@@ -154,7 +168,9 @@ class Scan {
       quote: text.slice(open, start),
       start,
     };
-    if (isAssigned) return this.assigned(pair, isParameter) ?? after;
+    if (isAssigned) {
+      return this.assigned(pair, isParameter) ?? after;
+    }
     return (name.isQuoted ? this.member(pair, 'weak') : this.line(pair)) ?? after;
   }
 
@@ -205,7 +221,9 @@ class Scan {
    */
   private line(pair: Pair): number | undefined {
     const { strength, quote, start } = pair;
-    if (strength !== 'weak' && strength !== 'word') return this.member(pair, 'strong');
+    if (strength !== 'weak' && strength !== 'word') {
+      return this.member(pair, 'strong');
+    }
     const near = this.valueEnd(start, quote, false, start + longestLookBack);
     const value = this.valueAt(start, near);
     if (isHarmless(value, pair) || !isOpaque(value.head)) return undefined;
@@ -238,7 +256,9 @@ class Scan {
     const { name, quote } = pair;
     const start = this.behindScheme(pair);
     const isLine = quote === '' && /authorization$|cookie$/i.test(name);
-    if (!isLine) return this.valueAt(start, this.valueEnd(start, quote));
+    if (!isLine) {
+      return this.valueAt(start, this.valueEnd(start, quote));
+    }
     const end = this.lineEnd(start);
     return {
       ...this.valueAt(start, end),
@@ -257,7 +277,9 @@ class Scan {
     const known = this.strengths.get(name);
     if (known !== undefined) return known;
     const strength = nameStrength(name);
-    if (this.strengths.size < mostNames) this.strengths.set(name, strength);
+    if (this.strengths.size < mostNames) {
+      this.strengths.set(name, strength);
+    }
     return strength;
   }
 
@@ -268,8 +290,9 @@ class Scan {
       if (!isQuote(text.charCodeAt(start))) return start;
       const end = this.valueEnd(start + 1, text.charAt(start));
       const head = text.slice(start + 1, Math.min(end, start + 101));
-      if (!isTrivial(head) && !isNoValue(head) && !(weak && plainWord.test(head)))
+      if (!isTrivial(head) && !isNoValue(head) && !(weak && plainWord.test(head))) {
         this.add(start + 1, end);
+      }
       at = end + 1;
     }
   }
@@ -290,7 +313,9 @@ class Scan {
       return this.path(end + 1, hostEnd);
     }
     const end = this.openEnd(after, hostEnd);
-    if (end === undefined) return this.path(after, hostEnd);
+    if (end === undefined) {
+      return this.path(after, hostEnd);
+    }
     this.addCredentials(after, end);
     return end;
   }
@@ -309,8 +334,9 @@ class Scan {
   private openEnd(start: number, hostEnd: number): number | undefined {
     const { text, lastAt } = this;
     const authority = text.slice(start, hostEnd);
-    if (!authority.includes(':') || /^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300)))
+    if (!authority.includes(':') || /^\[|^[^:]*:\d{0,5}$/.test(authority.slice(0, 300))) {
       return undefined;
+    }
     if (lastAt > start) return lastAt;
     return text.charAt(hostEnd) === '…' ? hostEnd : undefined;
   }
@@ -319,7 +345,9 @@ class Scan {
     const credentials = this.text.slice(start, end);
     const colon = credentials.indexOf(':');
     if (colon < 0) {
-      if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(credentials)) this.add(start, end);
+      if (!/^[A-Za-z][A-Za-z._-]{0,31}$/.test(credentials)) {
+        this.add(start, end);
+      }
       return;
     }
     // Before `:x-oauth-basic` and before `:@`, the name is the secret.
@@ -338,7 +366,9 @@ class Scan {
     let start = hostEnd + 1;
     for (const part of text.slice(start, end).split('/')) {
       const opaque = isHook && part.length >= 6 && /[\dA-Z]/.test(part);
-      if (opaque || isRandom(part)) this.add(start, start + part.length);
+      if (opaque || isRandom(part)) {
+        this.add(start, start + part.length);
+      }
       if (/^(?:web)?hooks?\w{0,4}$|^(?:tokens?|keys?|secrets?)$/i.test(part)) isHook = true;
       start += part.length + 1;
     }
@@ -365,8 +395,12 @@ class Scan {
     most = this.text.length,
   ): number {
     const last = Math.min(most, this.text.length);
-    if (quote === '') return this.bareEnd(start, last, inAddress);
-    if (quote.length === 1) return this.quotedEnd(start, last, quote);
+    if (quote === '') {
+      return this.bareEnd(start, last, inAddress);
+    }
+    if (quote.length === 1) {
+      return this.quotedEnd(start, last, quote);
+    }
     const end = this.text.slice(start, last).indexOf(quote);
     return end < 0 ? last : start + end;
   }
@@ -393,8 +427,11 @@ class Scan {
         // The value is in a text within a text: `\"token=abc\"`.
         if (isQuote(text.charCodeAt(at + 1))) return at;
         at++;
-      } else if (code <= 0x20 || endCodes.has(code) || (inAddress && code === hash)) break;
-      else if (code === comma && /\s|[\w.-]=|^$/.test(text.slice(at + 1, at + 3))) break;
+      } else if (code <= 0x20 || endCodes.has(code) || (inAddress && code === hash)) {
+        break;
+      } else if (code === comma && /\s|[\w.-]=|^$/.test(text.slice(at + 1, at + 3))) {
+        break;
+      }
     }
     at = Math.min(at, last);
     while (at > start && /[.,)\]}…]/.test(text.charAt(at - 1))) at--;

@@ -1,3 +1,4 @@
+import { english, filled, numbered } from './language.js';
 import { fileError } from './systemError.js';
 import { unlessThrown } from './unlessThrown.js';
 
@@ -63,6 +64,7 @@ export function asSentence(text: string): string {
 }
 
 export function shortList(names: readonly string[], most: number): string {
-  const shown = names.slice(0, most).join(', ');
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+  const first = names.slice(0, most);
+  const shown = filled(first.map((_, index) => `{${index}}`).join(', '), numbered(first));
+  return names.length > most ? english`${shown} and ${names.length - most} more` : shown;
 }

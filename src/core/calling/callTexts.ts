@@ -1,3 +1,4 @@
+import { clipped } from '../base/text.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { clause, lostCallReason, lostCallText } from '../protocol/lostCall.js';
@@ -12,6 +13,7 @@ import type {
   Unanswered,
 } from '../protocol/request.js';
 import { everyToolset } from '../gateway/routes.js';
+import { doubtNote, type PermissionVerdict } from '../tools/permissions.js';
 import { whyNothing } from '../catalogue/admin.js';
 
 /** The outcome of a request that a client sees as a JSON-RPC error. */
@@ -69,6 +71,13 @@ export const notMade = {
       'refused',
       'The person did not allow it.',
     ),
+  denied: (tool: string, { pattern = '', isInDoubt }: PermissionVerdict) => {
+    // A workspace may have written the rule.
+    const rule = `The permission "${clipped(pattern, 200)}"`;
+    const note = isInDoubt ? ` ${doubtNote}` : '';
+    const text = `Error: "${tool}" was not called. ${rule} denies this call.${note} Do not repeat it.`;
+    return errorResult(text, 'refused', `${rule} denies it.${note}`);
+  },
   unasked: (tool: string) =>
     errorResult(
       `Error: a permission of the person asks before "${tool}" is called, and nobody could be asked. It was not called. Do not repeat it.`,

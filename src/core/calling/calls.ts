@@ -10,9 +10,11 @@
  *   then, the call is not made.
  * - The override. The first look refuses arguments that the file does not allow, before anyone is
  *   asked (O3). The second one refuses if other arguments would be sent than the person saw (O5).
+ *   Each refuses the arguments of a call that a permission denies (S4e).
  *
  * From the second look to the sending, nothing waits.
  */
+import { withSignInCommand } from '../base/signInCommand.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -35,6 +37,7 @@ import type { StatusSnapshot } from '../reconcile/status.js';
 import { withReadableBytes } from '../results/binaries.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import { completed } from '../tools/override.js';
+import type { PermissionVerdict } from '../tools/permissions.js';
 import {
   errorResult,
   failedCall,
@@ -49,7 +52,7 @@ import type { Permission } from './permission.js';
 interface CallsDeps {
   readonly services: Services;
   readonly publication: Pick<Publication, 'tool'>;
-  readonly permission: Pick<Permission, 'permit' | 'isAskable'>;
+  readonly permission: Pick<Permission, 'permit' | 'judge' | 'isAskable'>;
   readonly unitOf: (server: string) => ServerUnit | undefined;
   readonly snapshot: () => StatusSnapshot;
   readonly admin: AdminDeps;
@@ -58,12 +61,17 @@ interface CallsDeps {
 }
 
 /** A tool and the arguments that go to its server. */
-interface Found {
+interface Sendable {
   readonly tool: ServedTool;
   readonly sends: ToolsetCall['arguments'];
 }
 
-type Step = Found | { readonly refusal: ToolOutcome };
+interface Found extends Sendable {
+  readonly verdict: PermissionVerdict;
+}
+
+type Refusal = { readonly refusal: ToolOutcome };
+type Step = Found | Refusal;
 
 export class ToolsetCalls {
   constructor(private readonly deps: CallsDeps) {}
@@ -98,7 +106,7 @@ export class ToolsetCalls {
     if (!tool) return this.unknown(call);
     call.recording?.onFound(tool);
     const unit = this.startable(call, tool);
-    return unit ? this.findAfterStart(call, tool, unit) : withOverride(call, tool);
+    return unit ? this.findAfterStart(call, tool, unit) : this.judged(call, tool);
   }
 
   private async findAfterStart(
@@ -113,7 +121,8 @@ export class ToolsetCalls {
   }
 
   private permit(call: ToolsetCall, found: Found): Step | Promise<Step> {
-    const permitted = this.deps.permission.permit(found.tool, withArguments(call, found.sends));
+    const { tool, sends, verdict } = found;
+    const permitted = this.deps.permission.permit(tool, withArguments(call, sends), verdict);
     return permitted === true ? found : this.permitAfter(permitted, call, found);
   }
 
@@ -136,7 +145,17 @@ export class ToolsetCalls {
   /** Returns the tool that has the name now. */
   private present(call: ToolsetCall): Step {
     const tool = this.deps.publication.tool(call);
-    return tool ? withOverride(call, tool) : this.unknown(call);
+    return tool ? this.judged(call, tool) : this.unknown(call);
+  }
+
+  /** A permission judges the arguments that the server would get. */
+  private judged(call: ToolsetCall, tool: ServedTool): Step {
+    const found = withOverride(call, tool);
+    if ('refusal' in found) return found;
+    const { sends } = found;
+    const verdict = this.deps.permission.judge(tool, sends);
+    if (verdict.permission === 'deny') return { refusal: notMade.denied(tool.published, verdict) };
+    return { tool, sends, verdict };
   }
 
   private unknown(call: ToolsetCall): Step {
@@ -149,16 +168,15 @@ export class ToolsetCalls {
     return releases === undefined && unit && !unit.serving ? unit : undefined;
   }
 
-  private async send(given: ToolsetCall, { tool, sends }: Found): Promise<ToolOutcome> {
+  private async send(given: ToolsetCall, { tool, sends }: Sendable): Promise<ToolOutcome> {
     const call = withArguments(given, sends);
     const { toolset, conversation } = call;
     const { admin, unitOf, onActivity } = this.deps;
     const { original, published, releases } = tool;
     if (releases !== undefined || toolset === adminId) {
-      const input = releases === undefined ? sends : { serverId: releases };
       return {
         kind: 'result',
-        result: await callAdminTool(admin, original, input, conversation),
+        result: await callAdminTool(admin, original, sends, conversation),
       };
     }
     const unit = unitOf(toolset);
@@ -174,7 +192,7 @@ export class ToolsetCalls {
       const outcome = (await serving?.pool.call(conversation, call, called)) ?? stopped;
       if (isFailure(outcome)) return this.failed(call, published, outcome);
       if (outcome.kind === 'result') serving?.outputs.note(tool, outcome.result);
-      return readable(outcome, tool.tool.outputSchema);
+      return readable(outcome, toolset, tool.tool.outputSchema);
     } finally {
       onActivity();
     }
@@ -193,22 +211,22 @@ export class ToolsetCalls {
     const { uri } = params;
     if (isServed && method === 'resources/read' && typeof uri === 'string')
       ready.pages.note(uri, outcome);
-    if (!isFailure(outcome)) return readable(outcome);
-    return refused(errorCodes.server, this.warned(requestText(request, outcome)));
+    if (!isFailure(outcome)) return readable(outcome, toolset);
+    return refused(errorCodes.server, this.warned(toolset, requestText(request, outcome)));
   }
 
   private failed(call: ToolsetCall, published: string, failure: PoolFailure): ToolOutcome {
     const { toolset } = call;
     const isServed = this.deps.unitOf(toolset)?.serving !== undefined;
     const [text, kind, reason] = failedCall(toolset, published, failure, isServed);
-    const message = this.warned(text);
+    const message = this.warned(toolset, text);
     // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? refused(errorCodes.server, message) : errorResult(message, kind, reason);
   }
 
-  private warned(text: string): string {
+  private warned(server: string, text: string): string {
     const { redactor, log } = this.deps.services;
-    const redacted = redactor.redact(text);
+    const redacted = redactor.redact(withSignInCommand(text, server));
     log.write('warn', redacted);
     return redacted;
   }
@@ -225,8 +243,9 @@ function checkAgain(call: ToolsetCall, before: Found, now: Step): Step {
   return isShown ? now : { refusal: notMade.overrideChanged(published) };
 }
 
-function withOverride(call: ToolsetCall, tool: ServedTool): Step {
-  const { override } = tool;
+function withOverride(call: ToolsetCall, tool: ServedTool): Sendable | Refusal {
+  const { override, releases } = tool;
+  if (releases !== undefined) return { tool, sends: { serverId: releases } };
   if (!override) return { tool, sends: call.arguments };
   const sent = completed(override, call.arguments);
   if (sent.kind === 'refused') return { refusal: notMade.override(tool.published, sent.message) };
@@ -245,8 +264,11 @@ function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome i
 /** Returns the server's answer with readable bytes (V1c) and objects for empty lists (X3e). */
 function readable<Outcome extends ToolOutcome | OtherOutcome>(
   outcome: Outcome,
+  server: string,
   outputSchema?: unknown,
 ): Outcome | Promise<Outcome> {
+  if (outcome.kind === 'error')
+    return { ...outcome, message: withSignInCommand(outcome.message, server) };
   if (outcome.kind !== 'result') return outcome;
   const { result: given } = outcome;
   const share = LoopShare.of(given);

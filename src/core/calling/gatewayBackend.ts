@@ -77,17 +77,13 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   whyGone(id: string): string {
-    const known = shortList(
-      this.host.catalogue.toolsets.map((toolset) => toolset.id),
-      20,
-    );
-    const server = this.host.snapshot.servers.find((each) => each.id === id);
-    return server
-      ? whyNothing(server)
-      : [
-          `There is no toolset "${id}". Known toolsets: ${known}.`,
-          ...fileErrors(this.host.snapshot),
-        ].join(' ');
+    const { catalogue, snapshot } = this.host;
+    const server = snapshot.servers.find((each) => each.id === id);
+    if (server) return whyNothing(server);
+    // A starting server has no toolset in the catalogue yet.
+    const ids = new Set([...snapshot.servers, ...catalogue.toolsets].map((each) => each.id));
+    const known = `There is no toolset "${id}". Known toolsets: ${shortList([...ids], 20)}.`;
+    return [known, ...fileErrors(snapshot)].join(' ');
   }
 
   private whyMissing(catalogue: Catalogue): string[] {
@@ -103,7 +99,9 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       this.host.snapshot.servers
         .filter((each) => id === everyToolset || each.id === id)
         .some((each) => each.state.kind === 'starting' && !toolsetIn(this.host.catalogue, each.id));
-    if (isStarting()) await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
+    if (isStarting()) {
+      await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
+    }
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
@@ -112,11 +110,12 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     // Without a holder, the host says so, and records it.
     const toolset = isToAll ? await this.holderIdOf(call) : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
-    if (outcome.kind === 'error' && toolset === everyToolset)
+    if (outcome.kind === 'error' && toolset === everyToolset) {
       return {
         ...outcome,
         message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' '),
       };
+    }
     if (outcome.kind !== 'result') return outcome;
     const { news, folder, result } = outcome;
     if (!isToAll && !news) return outcome;
@@ -146,16 +145,21 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method, client, isOfLink } = request;
     const catalogue = this.host.catalogueFor(client?.listedFor);
-    if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
+    if (isAboutTask(method)) {
+      return this.requestOfTask(request, catalogue);
+    }
     const claimants = isOfLink ? catalogue.claims.ofUri(asText(request.params['uri'])) : [];
     // A link in a result of one server takes no URI from another one (N5c).
-    if (claimants.length > 0 && !claimants.some(({ server }) => server === id))
+    if (claimants.length > 0 && !claimants.some(({ server }) => server === id)) {
       return this.request({
         ...request,
         toolset: everyToolset,
         isOfLink: false,
       });
-    if (id !== everyToolset) return this.requestOf(toolsetIn(catalogue, id), request);
+    }
+    if (id !== everyToolset) {
+      return this.requestOf(toolsetIn(catalogue, id), request);
+    }
     const [first, ...others] = holdersOf(catalogue, request);
     const outcome = await this.requestOf(first, request);
     if (outcome.kind !== 'error' || others.length === 0) return outcome;
@@ -184,8 +188,9 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       });
     }
     const prompt = toolset?.prompts.find(({ published }) => published === name);
-    if (!toolset || (kind === 'prompt' && !prompt))
+    if (!toolset || (kind === 'prompt' && !prompt)) {
       return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
+    }
     const params = kind === 'prompt' ? withName(request.params, prompt?.original) : request.params;
     const outcome = await this.host.request({
       ...request,
@@ -195,9 +200,11 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     if (outcome.kind !== 'result') return outcome;
     const { contents } = method === 'resources/read' ? outcome.result : {};
     const why = contentsRefused(toolset.resources, contents, asText(uri));
-    return why === undefined
-      ? { ...outcome, ...(id === everyToolset && { toolset: toolset.id }) }
-      : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
+    if (why !== undefined) {
+      return refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
+    }
+    if (id !== everyToolset) return outcome;
+    return { ...outcome, toolset: toolset.id };
   }
 
   private async requestOfTask(
@@ -205,8 +212,9 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     catalogue: Catalogue,
   ): Promise<OtherOutcome> {
     const { toolset: id, method, params, client } = request;
-    if (id !== everyToolset)
+    if (id !== everyToolset) {
       return toolsetIn(catalogue, id) ? await this.host.request(request) : noTask;
+    }
     const task = taskOfServer(params['taskId']);
     if (!task || !toolsetIn(catalogue, task.server)) return noTask;
     const toolset = task.server;
@@ -216,13 +224,12 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       params: { ...params, taskId: task.taskId },
       client: client && method === watchTask ? toldAmongAll(client, toolset) : client,
     });
-    return outcome.kind === 'result'
-      ? {
-          ...outcome,
-          toolset,
-          result: amongAll(outcome.result, toolset),
-        }
-      : outcome;
+    if (outcome.kind !== 'result') return outcome;
+    return {
+      ...outcome,
+      toolset,
+      result: amongAll(outcome.result, toolset),
+    };
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -245,7 +252,9 @@ function said(toolset: string): string {
 
 function withName(params: Fields, name: string | undefined): Fields {
   const { ref } = params;
-  return isObject(ref) ? { ...params, ref: { ...ref, name } } : { ...params, name };
+  if (!isObject(ref)) return { ...params, name };
+  const renamed = { ...ref, name };
+  return { ...params, ref: renamed };
 }
 
 /**

@@ -4,7 +4,8 @@
  * `permit` before it goes to a server; a person is asked at most once about a call, here or in the
  * chat of `@minds` (`consented`); one question is open at a time; a call without a waiting caller
  * withdraws its question, and a late answer counts for nothing; an answer for a conversation holds
- * for one tool of one server under one name, until the host ends or the setting changes.
+ * for one tool of one server under one name and for the same rules with arguments, until the host
+ * ends or the setting changes.
  */
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { unlessAborted } from '../base/events.js';
@@ -14,7 +15,10 @@ import type { ServedTool } from '../tools/catalogue.js';
 import {
   compilePermissions,
   permissionOf,
+  permissionOfAll,
+  rulesFor,
   type PermissionRules,
+  type PermissionVerdict,
   type ToolNames,
 } from '../tools/permissions.js';
 import { adminNames } from '../catalogue/admin.js';
@@ -44,6 +48,8 @@ export interface PermissionDeps {
 
 type ToolInChat = Pick<ConversationTool, 'toolset' | 'name' | 'original' | 'annotations'>;
 
+type Sent = ToolsetCall['arguments'];
+
 const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise.resolve('no') };
 
 export class Permission {
@@ -62,14 +68,24 @@ export class Permission {
     return this.deps.isAskable?.() ?? true;
   }
 
-  readonly verdictOf = (tool: ToolNames) => permissionOf(tool, this.rules);
+  /** Returns the verdict about all calls of a tool. */
+  readonly verdictOf = (tool: ToolNames) => permissionOfAll(tool, this.rules);
+
+  /** Returns the verdict about one call. No consent lifts a denial. */
+  judge(tool: ToolNames, sent: Sent): PermissionVerdict {
+    return permissionOf(tool, this.rules, sent);
+  }
 
   /**
    * True if no question is needed. Otherwise resolves with false for a no, or when the caller left.
    * Never rejects.
    */
-  permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
-    const isAsked = call.isPromised || permissionOf(served, this.rules).permission === 'ask';
+  permit(
+    served: ServedTool,
+    call: ToolsetCall,
+    verdict = this.judge(served, call.arguments),
+  ): true | Promise<boolean> {
+    const isAsked = call.isPromised || verdict.permission === 'ask';
     if (call.consented !== undefined || !isAsked) return true;
     const { published, original, tool } = served;
     const { toolset, arguments: given, conversation, signal } = call;
@@ -81,11 +97,12 @@ export class Permission {
       title,
       arguments: given,
     };
-    const key = toolKey(conversation, {
+    const named = {
       toolset,
       original,
       name: published,
-    });
+    };
+    const key = answerKey(conversation, named, verdict);
     const answer = this.last.then(() => this.ask(question, key, signal)).catch(() => false);
     this.last = answer;
     return unlessAborted(answer, signal).catch(() => false);
@@ -97,18 +114,21 @@ export class Permission {
    * and if it also allows the original name. A workspace must not answer for the person, and it
    * needs no approval to rename a tool.
    */
-  isAskedInChat(conversation: string, tool: ToolInChat): boolean {
-    if (this.allowed.has(toolKey(conversation, tool))) return false;
+  isAskedInChat(conversation: string, tool: ToolInChat, sent: Sent): boolean {
     const { name, original, annotations } = tool;
-    if (permissionOf({ original, published: name }, this.rules).permission !== 'allow') return true;
+    const names = { original, published: name };
+    const verdict = permissionOf(names, this.rules, sent);
+    if (this.allowed.has(answerKey(conversation, tool, verdict))) return false;
+    // The host refuses a denied call and says why.
+    if (verdict.permission !== 'allow') return verdict.permission === 'ask';
     const [own = []] = this.rules;
-    if ([name, original].every((one) => own.some(({ pattern }) => pattern.matches(one))))
-      return false;
+    if (rulesFor(names, own, sent).every((rule) => rule !== undefined)) return false;
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
   }
 
-  allowInChat(conversation: string, tool: ToolInChat): void {
-    this.allowed.add(toolKey(conversation, tool));
+  allowInChat(conversation: string, tool: ToolInChat, sent: Sent): void {
+    const names = { original: tool.original, published: tool.name };
+    this.allowed.add(answerKey(conversation, tool, permissionOf(names, this.rules, sent)));
   }
 
   /** Has to be called when the setting changed. */
@@ -131,8 +151,14 @@ export class Permission {
 
 /**
  * Contains the server and both names, because an edit can give a name to another tool without an
- * approval.
+ * approval. Contains the rules that looked at the arguments, because a person who allows a tool has
+ * not allowed the calls that another rule asks about.
  */
-function toolKey(conversation: string, { toolset, original, name }: ToolInChat): string {
-  return JSON.stringify([conversation, toolset, original, name]);
+function answerKey(
+  conversation: string,
+  { toolset, original, name }: ToolInChat,
+  { permission, byArguments }: PermissionVerdict,
+): string {
+  const asking = permission === 'ask' ? byArguments : [];
+  return JSON.stringify([conversation, toolset, original, name, asking]);
 }

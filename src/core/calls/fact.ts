@@ -63,6 +63,8 @@ export function hasFailed(fact: Fact): boolean {
     : fact.event === 'died' || fact.event === 'start failed';
 }
 
+export const numbersOfCall = 5;
+
 /**
  * Returns the facts of a line: one event, or calls with the same names. Each call is five numbers:
  * its own, the milliseconds after `at`, its duration and its sizes. Another line, for example of a
@@ -101,11 +103,11 @@ export function parseFacts(line: string): Fact[] {
     original: text('original'),
     ...optional('method'),
   };
-  return Array.from({ length: calls.length / 5 }, (_, index) => {
-    const from = 5 * index;
+  return Array.from({ length: calls.length / numbersOfCall }, (_, index) => {
+    const from = numbersOfCall * index;
     const [number, after = 0, took = 0, sentSize = 0, resultSize = 0] = calls.slice(
       from,
-      from + 5,
+      from + numbersOfCall,
     ) as number[];
     // Four characters are about a token.
     const own = {

@@ -1,9 +1,11 @@
 /** Explains on which roads agents get a tool, and why not on the others. Pure. */
+import { altered, english } from '../base/language.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import { agentHostName } from '../tools/editorNames.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../tools/exclusion.js';
+import type { ToolPermission } from '../tools/permissions.js';
 import { grantedOf } from '../team/grants.js';
 import type { Member } from '../team/team.js';
 import type { Place, Problem } from '../base/problem.js';
@@ -26,7 +28,17 @@ export type RoadAnswer = { readonly road: Road } & (
     }
 );
 
-export const askedNote = 'a person is asked before each call';
+const askedNote = 'a person is asked before each call';
+const argumentsNote = 'the arguments of a call decide about its permission';
+
+/** Returns what a person should know about the permission of a tool. */
+export function permissionNote(
+  isAsked: boolean | undefined,
+  otherwise: ToolPermission | undefined,
+): string | undefined {
+  if (isAsked) return askedNote;
+  return otherwise && argumentsNote;
+}
 
 export interface ExplainedTool {
   readonly server: string;
@@ -120,7 +132,8 @@ function roadsOf(
   hidden: Problem | undefined,
 ): RoadAnswer[] {
   const refusal = editorRefusalPhrase(tool);
-  const asked = tool.isAsked ? [askedNote] : [];
+  const note = permissionNote(tool.isAsked, tool.otherwise);
+  const asked = note === undefined ? [] : [note];
   const not = (road: Road, why: string, fix: string): RoadAnswer => ({
     road,
     offered: false,
@@ -142,9 +155,13 @@ function roadsOf(
   return [
     hidden === undefined
       ? inEditor('editor', tool.editorId, [...asked, 'if the tool picker of the chat has it on'])
-      : not('editor', hidden.message.replace(/\.$/, ''), hidden.fix),
+      : not(
+          'editor',
+          altered(hidden.message, (text) => text.replace(/\.$/, '')),
+          hidden.fix,
+        ),
     tool.noAgentHostName
-      ? not('agent sessions', `its name there, ${hosted}, is too long or taken`, newName)
+      ? not('agent sessions', english`its name there, ${hosted}, is too long or taken`, newName)
       : inEditor('agent sessions', hosted),
     offered('other agents', tool.published),
     ...members.map((member): RoadAnswer => {
@@ -155,7 +172,7 @@ function roadsOf(
         : not(
             roadOf(member),
             'the toolset is not granted',
-            `Add ${server} to its toolsets in team.yaml.`,
+            english`Add ${server} to its toolsets in team.yaml.`,
           );
     }),
   ];

@@ -3,6 +3,7 @@
  * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged
  * toolset stays the same object.
  */
+import { english } from '../base/language.js';
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
@@ -55,11 +56,13 @@ import type {
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 import { Claims, noClaims, type Baselines } from '../tools/claims.js';
 import { ShortNames } from '../tools/editorNames.js';
-import type { PermissionVerdict, ToolNames } from '../tools/permissions.js';
-import { publish, type Candidate } from '../tools/registry.js';
+import type { ToolNames, ToolVerdict } from '../tools/permissions.js';
+import { publish, withVerdict, type Candidate } from '../tools/registry.js';
 import { seenTool, type SeenTool } from '../tools/seenTool.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
+import { togetherCut } from '../tools/textLimits.js';
 import { toolForApp, toolNamed } from './clientTools.js';
+import { toldTogether } from './servedToolsets.js';
 
 const mostCatalogues = 64;
 
@@ -68,7 +71,7 @@ interface PublicationDeps {
   /** Without it, nothing counts as changed (S3). */
   readonly offerReview?: OfferLedger | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
-  readonly verdictOf: (tool: ToolNames) => PermissionVerdict;
+  readonly verdictOf: (tool: ToolNames) => ToolVerdict;
   /** Returns what a server serves, or its stand-in. */
   readonly servingOf: (server: string) => ServingFacts | undefined;
 }
@@ -211,7 +214,9 @@ export class Publication implements Disposable {
       const isTooLong = Math.max(resources.length, templates.length) > mostReviewed;
       return [
         ...offersChanged(at, changed),
-        ...(isTooLong && offerReview.holdsBack() ? [resourcesNotReviewed(at)] : []),
+        ...(isTooLong && offerReview.holdsBack(describeLaunch(facts.definition))
+          ? [resourcesNotReviewed(at)]
+          : []),
       ];
     });
   }
@@ -264,9 +269,13 @@ export class Publication implements Disposable {
       ...toolsets.map((one) => this.withRelease(one)),
       ...(this.servers.length > 0 ? admin : []),
     ];
+    const places = new Map(
+      candidates.map(({ id, places: of }) => [id, { server: id, places: of }]),
+    );
+    const cut = togetherCut(toldTogether(next), (id) => places.get(id));
     return {
       toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one),
-      problems,
+      problems: [...problems, ...cut],
     };
   }
 
@@ -281,7 +290,7 @@ export class Publication implements Disposable {
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => ({
           ...problem,
-          message: `${problem.message} This applies only to the ${conversationLabel(conversation)}, whose instance lists other tools.`,
+          message: english`${problem.message} This applies only to the ${conversationLabel(conversation)}, whose instance lists other tools.`,
         })),
     );
   }
@@ -297,7 +306,8 @@ export class Publication implements Disposable {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
       const { original, published } = tool;
-      const { permission, pattern = published } = this.deps.verdictOf(tool);
+      const verdict = this.deps.verdictOf(tool);
+      const { permission, pattern = published } = verdict;
       if (permission === 'deny')
         excluded.push({
           original,
@@ -307,9 +317,7 @@ export class Publication implements Disposable {
             published,
           },
         });
-      return permission === 'deny'
-        ? []
-        : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
+      return permission === 'deny' ? [] : [withVerdict(tool, verdict)];
     });
     return {
       ...adminToolset,
@@ -351,17 +359,16 @@ function candidateOf(
     ...lists,
     id: server.id,
     shortName,
-    instructions: joined(said, definition.manual),
+    manual: definition.manual,
+    instructions: said,
     leased: !definition.trulyStateless,
     places: server.places,
   };
-  if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
+  const launch = launchFor(definition, declared);
+  if (!review?.holdsBack(launch)) return candidate;
   const { listing } = offered;
-  const changes = review.changesOf(
-    launchFor(definition, declared),
-    reviewedOf(listing, said, definition),
-  );
+  const changes = review.changesOf(launch, reviewedOf(listing, said, definition));
   const changeOf = (kind: OfferRef['kind'], original: string) =>
     changes.get(keyOf({ kind, original }));
   const isSame = ({ original }: PublishedTool): boolean => !changeOf('tool', original);
@@ -376,7 +383,7 @@ function candidateOf(
     excluded: [...excluded, ...kept],
     prompts: prompts.filter(({ original }) => !changeOf('prompt', original)),
     resources: withoutHeld(resources, listing, changes),
-    instructions: changeOf('instructions', '') ? undefined : candidate.instructions,
+    ...(changeOf('instructions', '') && { manual: undefined, instructions: undefined }),
   };
 }
 
@@ -405,7 +412,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     const offers = reviewedOf(offered.listing, facts.instructions, facts.definition);
     return offered.declared.map((declared) => ({ declared, offered, offers }));
   });
-  const held = review.holdsBack();
+  const held = review.holdsBack(describeLaunch(facts.definition));
   const found = new Map<string, ChangedOffer>();
   for (const [declared, own] of groupedBy(all, (one) => one.declared)) {
     const launch = launchFor(facts.definition, declared);
@@ -418,7 +425,8 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     for (const { offered, offers } of own) {
       for (const change of published(offered, review.changesOf(launch, offers))) {
         const key = keyOf(change);
-        if (!found.has(key))
+        // Nobody can accept what no lock says.
+        if (!found.has(key) && !change.parts.includes('lock'))
           found.set(key, {
             launch: launch.fingerprint,
             ...change,
@@ -465,12 +473,9 @@ export function offerMemory(
     definition: ServerDefinition,
     { listing, instructions, declared }: RememberedOffer,
   ): boolean => {
-    if (review?.holdsBack() !== true) return false;
-    const changes = review.changesOf(
-      launchFor(definition, declared),
-      reviewedOf(listing, instructions, definition),
-    );
-    return changes.size > 0;
+    const launch = launchFor(definition, declared);
+    if (review?.holdsBack(launch) !== true) return false;
+    return review.changesOf(launch, reviewedOf(listing, instructions, definition)).size > 0;
   };
   return {
     recall: (definition) => {
@@ -529,10 +534,7 @@ function* reviewable(
   { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
 ): Generator<ReviewedOffer> {
   yield* reviewedIn(listing, overrides);
-  const told = joined(instructions, manual);
-  if (told !== undefined) yield reviewedInstructions(told);
-}
-
-function joined(said: string | undefined, manual: string | undefined): string | undefined {
-  return [said, manual].filter((part) => part).join('\n\n') || undefined;
+  // Another order would make every approved text a changed one.
+  const told = [instructions, manual].filter((part) => part).join('\n\n');
+  if (told !== '') yield reviewedInstructions(told, instructions || undefined);
 }

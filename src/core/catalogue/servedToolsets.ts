@@ -11,6 +11,7 @@ import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import type { ServerFeatures } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
 import { joined } from '../tools/registry.js';
+import type { ToldPart } from '../tools/textLimits.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, releaseTool, whyNothing } from './admin.js';
@@ -43,10 +44,11 @@ export function releaseAdvice(
 function ownRelease({ id, release, tools }: Toolset, policy: ClientPolicy): ServedTool | undefined {
   if (policy.release !== 'ofToolset') return undefined;
   if (policy.names === 'published') return release;
-  const fits = release && agentHostName(id, release.published).length <= longestEditorId;
-  return fits && tools.every(({ editorName }) => editorName !== release.published)
-    ? release
-    : undefined;
+  if (!release) return undefined;
+  const { published } = release;
+  const fits = agentHostName(id, published).length <= longestEditorId;
+  const isTaken = tools.some(({ editorName }) => editorName === published);
+  return fits && !isTaken ? release : undefined;
 }
 
 export function servedAlone(
@@ -106,6 +108,19 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
+/** Returns the instructions of all toolsets together, the manuals first. */
+export function toldTogether(toolsets: Toolsets): ToldPart[] {
+  const about = (id: string, told: string | undefined): ToldPart[] =>
+    told === undefined ? [] : [{ id, text: `About the toolset "${id}":\n${told}` }];
+  const manuals = toolsets.flatMap(({ id, manual }) => about(id, manual));
+  const others = toolsets.flatMap(({ manual: _, ...toolset }) => {
+    const sight = { policy: policies.agent, sees: everyToolset };
+    const advice = releaseAdvice(toolset, toolsets, sight);
+    return about(toolset.id, instructionsOf(toolset, advice));
+  });
+  return [...manuals, ...others];
+}
+
 export function servedTogether(
   catalogue: Catalogue,
   missing: readonly string[] = [],
@@ -113,19 +128,12 @@ export function servedTogether(
   const { toolsets, claims } = catalogue;
   const { prompts, resources, templates } = joined(toolsets, claims);
   const lists = { prompts, resources, templates };
-  const about = toolsets.flatMap((toolset) => {
-    const told = instructionsOf(
-      toolset,
-      releaseAdvice(toolset, toolsets, { policy: policies.agent, sees: everyToolset }),
-    );
-    return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
-  });
+  const told = toldTogether(toolsets).map(({ text }) => text);
   return {
     id: everyToolset,
     serverName: 'mcp-toolsets',
     instructions:
-      [...about, ...missing].join('\n\n') ||
-      (toolsets.length === 0 ? nothingConfigured : undefined),
+      [...told, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) =>
       toolset.tools.map((tool) => servedTool(tool, policies.agent)),
     ),
@@ -155,10 +163,13 @@ export function namedIn({
   params: { name, uri, ref },
 }: Pick<ToolsetRequest, 'method' | 'params'>) {
   if (method === 'prompts/get') return { kind: 'prompt', name };
-  if (method !== 'completion/complete' || !isObject(ref)) return { kind: 'resource', name: uri };
-  return ref['type'] === 'ref/prompt'
-    ? { kind: 'prompt', name: ref['name'] }
-    : { kind: 'resource', name: ref['uri'] };
+  if (method !== 'completion/complete' || !isObject(ref)) {
+    return { kind: 'resource', name: uri };
+  }
+  if (ref['type'] === 'ref/prompt') {
+    return { kind: 'prompt', name: ref['name'] };
+  }
+  return { kind: 'resource', name: ref['uri'] };
 }
 
 /**
@@ -175,10 +186,11 @@ export function holdersOf(
   if (typeof wanted !== 'string') return [];
   const { toolsets, claims } = catalogue;
   const [rightful] = claims.of('resource', wanted);
-  const claimants = new Set(
-    (rightful ? [rightful] : claims.ofUri(wanted)).map(({ server }) => server),
-  );
-  if (claimants.size > 0) return toolsets.filter(({ id }) => claimants.has(id));
+  const found = rightful ? [rightful] : claims.ofUri(wanted);
+  const claimants = new Set(found.map(({ server }) => server));
+  if (claimants.size > 0) {
+    return toolsets.filter(({ id }) => claimants.has(id));
+  }
   const listed = toolsets.find(({ resources: { resources, templates } }) =>
     [...resources, ...templates].some((one) => uriOf(one) === wanted),
   );
@@ -198,10 +210,11 @@ function holdersOfPrompt({ toolsets, claims }: Catalogue, name: unknown): readon
     .slice(0, 1);
 }
 
+/** The manual comes first, because agents cut long instructions at the end (H1e). */
 function instructionsOf(toolset: Toolset, advice: string | undefined): string | undefined {
-  if (!toolset.leased) return toolset.instructions;
-  const said = toolset.instructions === undefined ? '' : `${toolset.instructions}\n\n`;
-  return said + leaseInstructions(toolset.id, advice);
+  const { id, manual, instructions, leased } = toolset;
+  const parts = [manual, instructions, leased ? leaseInstructions(id, advice) : undefined];
+  return parts.filter((part) => part).join('\n\n') || undefined;
 }
 
 /**
@@ -213,8 +226,9 @@ function servedTool(tool: ServedTool, policy: ClientPolicy): Tool {
   if (policy.results === 'readable') delete served.outputSchema;
   // The editor asks about every tool without this hint. Ours stays, because the editor may be set
   // to ask nothing.
-  if (policy.marksQuestions && tool.isAsked)
+  if (policy.marksQuestions && tool.isAsked) {
     served.annotations = { ...served.annotations, readOnlyHint: true };
+  }
   // Here it is called like any other.
   if (needsTask(served)) delete served.execution;
   return served;

@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
-import type { ServerDefinition, ToolOverrides } from './model.js';
+import { perObject } from '../base/perObject.js';
+import { shortHash } from '../base/shortHash.js';
+import type { Launch, ServerDefinition, ToolOverrides, Value } from './model.js';
 
 /** The parts of a definition that need no restart. */
 export type ServerView = Pick<
@@ -38,4 +40,22 @@ export function named<T>(
 
 export function digest(value: object): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/**
+ * Hashes the program with its arguments, or the address, as they are written. It stays if a server is
+ * renamed or moves to another file, or if its environment changes.
+ */
+export const programHashOf = perObject((launch: Launch): string =>
+  shortHash(
+    JSON.stringify(
+      launch.transport === 'stdio'
+        ? [launch.command, ...launch.args.map(writtenOf)]
+        : [writtenOf(launch.url)],
+    ),
+  ),
+);
+
+function writtenOf(value: Value): unknown {
+  return value.kind === 'literal' ? value.value : [value.prefix, value.source, value.suffix];
 }

@@ -392,7 +392,7 @@ const levels = {
         level: 'manual',
         orText: true,
       },
-      'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
+      'What agents are told about the toolset, before the instructions of the server: a text, or a map.',
       { block: ":\n  content: '$1'", flow: ": { content: '$1' }" },
     ),
   },

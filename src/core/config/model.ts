@@ -1,5 +1,6 @@
 /** A config file after validation: plain values with places for later problems. */
 import type { Place, Problem, Range } from '../base/problem.js';
+import type { FileContent } from '../base/textFile.js';
 
 /**
  * `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's
@@ -24,6 +25,8 @@ export interface SourceText {
   readonly unreadable?: string | undefined;
   /** The server whose launch waits, because a person still types it (R1a). */
   readonly typed?: string | undefined;
+  /** The lock file of the folder (S3d), at its `.minds/mcp.yaml` only. */
+  readonly lock?: FileContent | undefined;
 }
 
 /** A text of a launch, written out or by reference. */
@@ -70,6 +73,27 @@ export type EnvFileReading =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
+/** The package or image that a launch names (C8). */
+export interface NamedPackage {
+  /** As in the table of `core/packages`, such as `npx` or `docker run`. */
+  readonly launcher: string;
+  readonly name: string;
+  /** The text behind the name, such as `1.2.3`, `^1`, `latest` and `sha256:…`. */
+  readonly requested?: string;
+  /** True for an exact version and a digest. */
+  readonly pinned: boolean;
+  /** The index of the argument with it. */
+  readonly argument: number;
+}
+
+/** A file of the workspace that decides what the launcher of a launch runs (S1o). */
+export interface DecidingFile {
+  /** `registry`: settings of the launcher. */
+  readonly kind: 'local package' | 'registry';
+  readonly file: string;
+  readonly digest: string;
+}
+
 export interface StdioLaunch<V = Value> {
   readonly transport: 'stdio';
   readonly command: string;
@@ -80,6 +104,8 @@ export interface StdioLaunch<V = Value> {
   readonly env: ReadonlyMap<string, V>;
   /** The paths of its programs in the workspace (S1n). Without such a program it is absent. */
   readonly programs?: readonly string[];
+  /** The files that decide what its launcher runs (S1o). Without such a file it is absent. */
+  readonly deciding?: readonly DecidingFile[];
   /** True for the user's own file: no program is looked up in the workspace (S1c). */
   readonly isPersons?: true;
 }
@@ -191,12 +217,14 @@ export interface ServerDefinition {
   readonly start?: StartTime | undefined;
   readonly spare?: 0 | 1 | undefined;
   readonly launch: Launch;
+  /** Undefined if the launch names none that can be read. */
+  readonly package?: NamedPackage | undefined;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
   readonly overrides?: ToolOverrides | undefined;
   readonly prompts: PromptSelection;
   readonly resources: ResourceSelection;
-  /** The text for agents about the toolset, after the server's own instructions. */
+  /** The text for agents about the toolset, before the server's own instructions. */
   readonly manual: string | undefined;
   readonly timeouts: Timeouts;
   readonly places: ServerPlaces;
@@ -236,6 +264,8 @@ interface LocalPart {
   readonly place: Place;
   /** The paths of its values, such as `env.LOG_LEVEL`. */
   readonly keys: readonly string[];
+  /** The lists of tools without the layer; undefined if it has no part of `tools`. */
+  readonly listsBelow?: NameFilter | undefined;
 }
 
 export type ParsedSource =
@@ -273,12 +303,20 @@ export interface ConfigDeps {
    * empty.
    */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
-  /** True if Git tracks a file. By default it tracks none. */
-  readonly isTracked?: (file: string) => boolean;
-  /** Makes `programs` for one reading of all sources. */
-  readonly findersFor?: (sources: readonly SourceText[]) => ConfigDeps['programs'];
-  /** Finds the programs of a launch that lie in the workspace. By default there are none. */
-  readonly programs?: ((launch: StdioLaunch) => readonly string[]) | undefined;
+  /** True if Git tracks a file, undefined if that is unknown. By default it tracks none. */
+  readonly isTracked?: (file: string) => boolean | undefined;
+  /** Makes the finders for one reading of all sources. */
+  readonly findersFor?: (sources: readonly SourceText[]) => Finders;
+  /** By default, they find nothing. */
+  readonly finders?: Finders | undefined;
+}
+
+/** Find what a launch takes from the workspace. */
+export interface Finders {
+  /** The paths of each program of the workspace (S1n). */
+  programs(launch: StdioLaunch): readonly string[];
+  /** The files that decide what its launcher runs (S1o). */
+  deciding(launch: StdioLaunch): readonly DecidingFile[];
 }
 
 export const builtInToolset = 'mcp_admin';

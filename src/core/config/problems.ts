@@ -2,6 +2,7 @@
  * Makes problems of config files. Possible secrets (`env`, `headers`, `url`, `sessionId`) never
  * become part of a text.
  */
+import { english } from '../base/language.js';
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { withoutSecrets } from '../base/secrets.js';
@@ -47,7 +48,7 @@ export function referenceNotReplaced(
   const fix =
     name === undefined
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
-      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+      : english`Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
   const written = shortened(reference.written);
   return problemOf('reference-not-replaced', place, {
     written,
@@ -68,7 +69,7 @@ export function envUnset(
   const other =
     similar === undefined
       ? 'name another variable'
-      : `change the name to \`${similar}\`, which is set`;
+      : english`change the name to \`${similar}\`, which is set`;
   const given = {
     variable: shortened(name),
     target,

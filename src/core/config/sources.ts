@@ -11,7 +11,8 @@ type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>> & Pic
 
 export const mindsPath = '.minds/mcp.yaml';
 export const localPath = '.minds/mcp.local.yaml';
-const mcprcPath = '.mcprc';
+export const mcprcPath = '.mcprc';
+export const lockPath = '.minds/mcp.lock';
 
 /**
  * @param folders of the workspace, in their order, absolute

@@ -8,6 +8,7 @@ import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../pro
 import type { Log } from '../base/log.js';
 import type { Timeouts } from '../peer/peer.js';
 import type { Launch } from '../config/model.js';
+import type { RunningVersion } from '../packages/runningVersion.js';
 import type { ServerFacts } from './handshake.js';
 
 export type { StartFailure } from '../failures/startFailure.js';
@@ -32,6 +33,8 @@ export interface TimedRequest extends OtherRequest, TimedTerms {}
 
 export interface Connection extends ServerFacts {
   readonly pid: number | undefined;
+  /** The version of the package that its process runs. It is known before the connection is used. */
+  runs?: RunningVersion | undefined;
   /**
    * True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight
    * have failed.

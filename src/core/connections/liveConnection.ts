@@ -80,6 +80,7 @@ export class LiveConnection implements Connection, PeerListener {
   readonly capabilities: Connection['capabilities'];
   readonly protocolVersion: string;
   readonly pid: number | undefined;
+  runs: Connection['runs'];
   readonly share: LoopShare;
   private readonly offerChanged = new Emitter<OfferKind>();
   private readonly resourceUpdated = new Emitter<Fields>();

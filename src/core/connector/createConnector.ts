@@ -2,7 +2,7 @@
  * Makes the connector of the product, for stdio and HTTP (X1, X2). The owner of a connection
  * closes it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -17,8 +17,7 @@ import {
   type Connector,
   type ConnectRequest,
 } from '../connections/connection.js';
-import { Guardian } from '../processes/guardian.js';
-import { Jobs } from '../processes/jobs.js';
+import { keeperWith } from '../processes/keeper.js';
 import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
@@ -26,7 +25,6 @@ import type { FetchAgain } from '../connections/http/endpoint.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio } from '../connections/stdio/attempt.js';
 import { inherited } from '../processes/environment.js';
-import type { ProcessStart } from '../processes/processTree.js';
 import { outsideOf } from '../processes/workspacePrograms.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
 import {
@@ -68,21 +66,13 @@ export function createConnector(
 ): Connector {
   const { env, clock, trace, clientVersion, oauth, agents, guardianScript: script } = deps;
   const cli = script && join(dirname(script), 'cli.js');
-  const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const { execPath } = process;
-  const keeper =
-    process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
+  const { keeper, next: nextProcess } = keeperWith(script, env);
   const attempts = new Set<{
     readonly stop: AbortController;
     readonly outcome: Promise<ConnectOutcome>;
   }>();
   const shares = new BoundedMap<string, LoopShare>(1000);
-  let started = 0;
   let disposed = false;
-  const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({
-    mark: `${mark}${++started}.`,
-    keeper,
-  });
   const commands = new ValueCommands({
     // A review shows the name of the program only.
     env: () => outsideOf(roots(), inherited(env)),

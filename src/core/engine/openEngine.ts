@@ -11,7 +11,8 @@ import type { Disposable } from '../base/disposables.js';
 import type { KeptOffers } from '../catalogue/publication.js';
 import type { Stores } from '../host/hostDeps.js';
 import type { Program } from '../files/addressFile.js';
-import { CallFile, callFileOf } from '../files/callFile.js';
+import { callFileOf } from '../files/callFile.js';
+import { CallFile } from '../files/callWriter.js';
 import { configFileOf } from '../files/configFile.js';
 import { newToken } from '../files/tokenFile.js';
 import type { Gateway, GatewayDeps, StableAddress } from '../gateway/http/gateway.js';
@@ -105,7 +106,10 @@ export class Engine {
         ? new Delivery({ ...results, artifacts: this.artifacts })
         : deliveryWithoutFiles();
     if (folder === undefined) return;
-    const record = new CallFile(callFileOf(folder, home), surroundings.clock, onFailure.record);
+    const countedAs = (server: string): string =>
+      this.host.snapshot.servers.find(({ id }) => id === server)?.countedAs ?? '';
+    const file = callFileOf(folder, home);
+    const record = new CallFile(file, surroundings.clock, onFailure.record, countedAs);
     this.core.recorder.onDidRecord((lines) => record.note(lines));
     this.record = record;
   }
@@ -137,6 +141,24 @@ export class Engine {
     };
     this.following = files.onDidChange(apply);
     apply();
+  }
+
+  /**
+   * Returns an engine for one server and a client without capabilities. It keeps and serves nothing.
+   * @param only the id of the server
+   */
+  plain(only: string): Engine {
+    const { surroundings, settings, consent, home, onFailure, stores } = this.options;
+    const { secrets, secret } = stores ?? {};
+    return new Engine({
+      surroundings,
+      settings: { ...settings, only, recordsCalls: () => false },
+      consent: { ...(consent?.approvals && { approvals: consent.approvals }) },
+      stores: { ...(secrets && { secrets }), ...(secret && { secret }) },
+      folder: undefined,
+      home,
+      onFailure,
+    });
   }
 
   /** Opens an endpoint for an audience. The engine closes it. Starts wait until it listens. */

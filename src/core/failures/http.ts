@@ -1,9 +1,11 @@
+import { english, lowered } from '../base/language.js';
 import type { ProblemCode } from '../base/problemCatalogue.js';
+import { signInCommand } from '../base/signInCommand.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
 import type { Value, HttpLaunch } from '../config/model.js';
 import { shortened } from '../protocol/inBrief.js';
-import { adviceIn, type Advice } from './likelyCause.js';
+import { adviceIn, advised, type Advice } from './likelyCause.js';
 import { failed, type StartFailure } from './startFailure.js';
 import {
   describeReason,
@@ -25,7 +27,7 @@ export function urlUnusable(url: string): StartFailure {
   const fix = 'Write the whole address, e.g. https://example.com/mcp.';
   return failed(
     'url-invalid',
-    `did not start: "${url}" is not an http or https address.`,
+    english`did not start: "${url}" is not an http or https address.`,
     fix,
     path,
   );
@@ -38,13 +40,13 @@ export function neverAnsweredHttp(timeoutMs: number): StartFailure {
     'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.';
   return failed(
     'server-silent',
-    `did not answer initialize within ${timeoutMs / 1000} s. ${guess}`,
+    english`did not answer initialize within ${timeoutMs / 1000} s. ${guess}`,
     fix,
   );
 }
 
-const signInFix =
-  'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”: it opens the page of the server in your browser.';
+const signInFix = (): string =>
+  english`Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”: it opens the page of the server in your browser. Outside the editor, run ${signInCommand}.`;
 
 /** @param to the refused message, unless it is `initialize` */
 export function httpFailure(
@@ -54,20 +56,25 @@ export function httpFailure(
 ): StartFailure {
   if (reason.kind === 'signIn') {
     const { why, fix } = reason;
-    const said = fix === undefined ? 'needs a sign-in' : 'gives no access';
-    return failed('sign-in-needed', `${said}. ${why}`, fix ?? signInFix);
+    return fix === undefined
+      ? failed('sign-in-needed', english`needs a sign-in. ${why}`, signInFix())
+      : failed('sign-in-needed', english`gives no access. ${why}`, fix);
   }
-  const other = to === undefined ? '' : ` ${to}`;
-  const did =
-    reason.kind === 'status'
-      ? `answered${other} with HTTP ${reason.status}`
-      : to === undefined
-        ? 'did not connect'
-        : `answered initialize, but did not take${other}`;
+  const did = didInstead(reason, to);
   const { code = 'http-status', path: place, advice, instead } = explained(launch, reason);
   const { cause, fix } = adviceIn(advice);
-  const message = `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${describeReason(reason)}`;
+  const message = english`${did}: ${lowered(cause)}\n${describeReason(reason)}`;
   return { ...failed(code, message, fix, place), ...(instead !== undefined && { instead }) };
+}
+
+function didInstead(reason: TransportFailureReason, to: string | undefined): string {
+  if (reason.kind === 'status')
+    return to === undefined
+      ? english`answered with HTTP ${reason.status}`
+      : english`answered ${to} with HTTP ${reason.status}`;
+  return to === undefined
+    ? 'did not connect'
+    : english`answered initialize, but did not take ${to}`;
 }
 
 function explained(
@@ -129,7 +136,7 @@ function notMcp(reason: NotMcp): Explanation {
   return {
     code,
     path,
-    advice: `${cause} → Correct url; MCP endpoints often end in /mcp or /sse.`,
+    advice: advised`${cause} → Correct url; MCP endpoints often end in /mcp or /sse.`,
   };
 }
 
@@ -137,10 +144,12 @@ function notMcp(reason: NotMcp): Explanation {
 function wrapping(answer: NotMcp): string | undefined {
   const { contentType, body, fault } = answer;
   if (fault === 'compression')
-    return `The answer is ${body}, although the request did not accept that.`;
+    return english`The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:event|id|retry|data):/.test(body) && /(?:^| )data: ?[[{]/.test(body);
   if (isEvents)
-    return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
+    return contentType === ''
+      ? 'The answer is an event stream, but its Content-Type is missing.'
+      : english`The answer is an event stream, but its Content-Type is ${contentType}.`;
   if (/^"\s*\{/.test(body) && jsonRpcVersion.test(body))
     return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
   return /^[[{]/.test(body) ? faultOfJson(answer) : undefined;
@@ -161,9 +170,9 @@ function faultOfJson({ contentType, body, fault }: NotMcp): string | undefined {
       body,
     )?.[1];
     if (isWrapped && field !== undefined)
-      return `The answer is JSON-RPC, but in the field \`${field}\` of another object.`;
+      return english`The answer is JSON-RPC, but in the field \`${field}\` of another object.`;
     if (!/json|^text\/plain$|octet-stream|^$/.test(contentType))
-      return `The answer is JSON-RPC, but its Content-Type is ${contentType}.`;
+      return english`The answer is JSON-RPC, but its Content-Type is ${contentType}.`;
   }
   if (fault === 'notJson' && (hasVersion || isAnswer))
     return 'The answer begins like JSON-RPC, but is not valid JSON: it is cut off, or has a value like NaN.';
@@ -182,7 +191,7 @@ function redirected(url: string, remedy: RedirectRemedy | undefined): Explanatio
     : 'The address differs by a slash at the end from the one of the server.';
   return {
     path,
-    advice: `${cause} → Write ${remedy.url} as url.`,
+    advice: advised`${cause} → Write ${remedy.url} as url.`,
     instead: remedy.url,
   };
 }
@@ -207,13 +216,13 @@ function unreadable(code: string): Explanation {
     return {
       code: 'http-unreachable',
       path,
-      advice: `${cause} → Check scheme and port in url.`,
+      advice: advised`${cause} → Check scheme and port in url.`,
     };
   }
   const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
   return {
     code: 'http-not-mcp',
-    advice: `${cause} → Update the server, or correct the proxy in front of it.`,
+    advice: advised`${cause} → Update the server, or correct the proxy in front of it.`,
   };
 }
 
@@ -233,7 +242,7 @@ function byWords(body: string): Explanation | undefined {
     const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
     return {
       path,
-      advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.`,
+      advice: advised`${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.`,
     };
   }
   if (
@@ -246,24 +255,18 @@ function byWords(body: string): Explanation | undefined {
     /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(
       body,
     )?.[1];
-  const advice: Advice = `The server takes requests for ${host} only. → Write that host in url.`;
-  return host === undefined ? undefined : { path, advice };
+  if (host === undefined) return undefined;
+  const advice = advised`The server takes requests for ${host} only. → Write that host in url.`;
+  return { path, advice };
 }
-
-const proxyNames = 'HTTP_PROXY, HTTPS_PROXY or ALL_PROXY';
-const exempt = 'or exempt the server by its host name or address in NO_PROXY.';
 
 /** The proxy answers before it has connected to the server. */
 function refusedBy(host: string, status: number): Explanation {
-  const fix =
+  const advice =
     status === 407
-      ? `Write user and password into its address in ${proxyNames}`
-      : 'Ask who runs the proxy to permit the connection';
-  const cause =
-    status === 407
-      ? `A proxy in front of the server requires credentials (${host}).`
-      : `The proxy ${host} answered, and does not let the connection through.`;
-  return { advice: `${cause} → ${fix}, ${exempt}` };
+      ? advised`A proxy in front of the server requires credentials (${host}). → Write user and password into its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or exempt the server by its host name or address in NO_PROXY.`
+      : advised`The proxy ${host} answered, and does not let the connection through. → Ask who runs the proxy to permit the connection, or exempt the server by its host name or address in NO_PROXY.`;
+  return { advice };
 }
 
 type Unreachable = Extract<TransportFailureReason, { kind: 'unreachable' }>;
@@ -276,17 +279,15 @@ function byProxy(
   const isHandshake = proxy.kind === 'used' && !isPassed && isTls(code);
   if (isHandshake) {
     const advice: Advice = /^(?:EPROTO|ERR_SSL)/.test(code)
-      ? `The proxy ${proxy.host} does not speak TLS. → Write http:// in its address in ${proxyNames}, ${exempt}`
-      : `The certificate of the proxy ${proxy.host} is not accepted. → ${trust ?? inSystem}`;
+      ? advised`The proxy ${proxy.host} does not speak TLS. → Write http:// in its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or exempt the server by its host name or address in NO_PROXY.`
+      : advised`The certificate of the proxy ${proxy.host} is not accepted. → ${trust ?? inSystem}`;
     return { code: 'http-tls', advice };
   }
-  const cause =
+  const advice =
     proxy.kind === 'used'
-      ? `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`
-      : `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
-  const start = 'Start the proxy, correct its address (http:// or https://) in';
-  const fix = proxy.kind === 'used' ? start : 'Correct';
-  return { code: 'http-unreachable', advice: `${cause} → ${fix} ${proxyNames}, ${exempt}` };
+      ? advised`The proxy ${proxy.host} cannot be reached, or does not let the connection through. → Start the proxy, correct its address (http:// or https://) in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or exempt the server by its host name or address in NO_PROXY.`
+      : advised`The proxy of the environment ${proxy.why}, and the server cannot be reached without it. → Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or exempt the server by its host name or address in NO_PROXY.`;
+  return { code: 'http-unreachable', advice };
 }
 
 function renewal(credentials: readonly Value[]): string {
@@ -295,13 +296,13 @@ function renewal(credentials: readonly Value[]): string {
   );
   const steps = sources.map((source) =>
     source.kind === 'env'
-      ? `set the variable ${source.name}`
+      ? english`set the variable ${source.name}`
       : source.kind === 'secret'
-        ? `store it as the secret ${source.name}`
+        ? english`store it as the secret ${source.name}`
         : 'check that the program of the reference prints it',
   );
   return steps.length > 0
-    ? `Renew the token and ${steps.join(', and ')}.`
+    ? english`Renew the token and ${steps.reduce((all, step) => english`${all}, and ${step}`)}.`
     : 'Renew the token and write it in the header.';
 }
 
@@ -311,9 +312,8 @@ function notExpanded({ headers }: HttpLaunch): Explanation | undefined {
     const found = value.kind === 'literal' ? foreignReference(value.value, everySyntax) : undefined;
     if (!found) continue;
     const source = found.kind === 'variable' ? 'env' : 'secret';
-    const cause = `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`;
     const example = `${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }`;
-    const advice: Advice = `${cause} → Write a reference, e.g. ${example}.`;
+    const advice = advised`The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here. → Write a reference, e.g. ${example}.`;
     return {
       code: 'http-unauthorized',
       path: ['headers', name],
@@ -329,7 +329,10 @@ function refused(status: number, launch: HttpLaunch): Explanation {
   if (known) return known;
   if (status >= 500) return { advice: 'The server failed. → Look at the server’s own log.' };
   const cause = 'The server did not accept the request.';
-  return { path, advice: `${cause} → Check url and headers against the server’s documentation.` };
+  return {
+    path,
+    advice: advised`${cause} → Check url and headers against the server’s documentation.`,
+  };
 }
 
 function unauthorized({ headers }: HttpLaunch): Explanation {
@@ -338,7 +341,7 @@ function unauthorized({ headers }: HttpLaunch): Explanation {
   const advice: Advice =
     credentials.length === 0
       ? "The server requires credentials, and none are configured. → Add a header, e.g. headers: { Authorization: { prefix: 'Bearer ', secret: TOKEN } }."
-      : `The credentials in the headers (${sent}) are wrong or have expired. → ${renewal(credentials)}`;
+      : advised`The credentials in the headers (${sent}) are wrong or have expired. → ${renewal(credentials)}`;
   return {
     code: 'http-unauthorized',
     path: ['headers'],

@@ -4,6 +4,8 @@
  * part before it.
  */
 
+import { english, filled, numbered, templateOf } from '../base/language.js';
+
 export interface LikelyCause {
   readonly cause: string;
   readonly fix: string;
@@ -18,6 +20,12 @@ export function adviceIn(advice: Advice): LikelyCause {
   return { cause: advice.slice(0, at), fix: advice.slice(at + 3) };
 }
 
+/** A tag for an advice with values. Cause and fix are translated separately. */
+export function advised(words: TemplateStringsArray, ...values: string[]): Advice {
+  const { cause, fix } = adviceIn(templateOf(words) as Advice);
+  return `${filled(cause, numbered(values))} → ${filled(fix, numbered(values))}`;
+}
+
 interface Circumstances {
   readonly args?: readonly string[];
   readonly runs?: boolean;
@@ -29,7 +37,7 @@ type Explain = (
   circumstances: Circumstances,
 ) => Advice | undefined;
 
-/** In an advice, `$1` is the first group of the pattern. */
+/** In an advice, `{0}` is the first group of the pattern. */
 type Clue = readonly [pattern: RegExp, explain: Advice | Explain];
 
 const networkCodes =
@@ -71,11 +79,10 @@ function explainUnreachable(text: string): Advice | undefined {
   const host = hostIn(nearby);
   const isRefused =
     code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
-  const fix = isRefused
-    ? 'Start that service, or correct its'
-    : 'Check the network or the proxy, and the';
   const what = host ?? (isRefused ? 'a service that it needs' : 'the network');
-  return `It cannot reach ${what} (${word}). → ${fix} address in args or env.`;
+  return isRefused
+    ? advised`It cannot reach ${what} (${word}). → Start that service, or correct its address in args or env.`
+    : advised`It cannot reach ${what} (${word}). → Check the network or the proxy, and the address in args or env.`;
 }
 
 function hostIn(text: string): string | undefined {
@@ -93,8 +100,11 @@ const nodeVersions: readonly RegExp[] = [
 
 function wrongNode(text: string): Advice {
   const found = firstIn(text, nodeVersions);
-  const cause = `The server seems to need another version of Node.js${found === undefined ? '' : ` than ${found}`}.`;
-  return `${cause} → Update Node.js, or write the path of the right version as command.`;
+  const cause =
+    found === undefined
+      ? 'The server seems to need another version of Node.js.'
+      : english`The server seems to need another version of Node.js than ${found}.`;
+  return advised`${cause} → Update Node.js, or write the path of the right version as command.`;
 }
 
 function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
@@ -129,10 +139,11 @@ function missingVariables(text: string): string[] | undefined {
 function explainMissing(text: string): Advice | undefined {
   const names = missingVariables(text);
   if (names) {
-    const [which, them] = names.length === 1 ? ['a variable', 'it'] : ['variables', 'them'];
     const entries = names.map((name) => `${name}: { env: ${name} }`).join(', ');
-    const fix = `Set ${them} under env of this server: \`env: { ${entries} }\`.`;
-    return `It seems to miss ${which} of its environment: ${names.join(', ')}. → ${fix}`;
+    const all = names.join(', ');
+    return names.length === 1
+      ? advised`It seems to miss a variable of its environment: ${all}. → Set it under env of this server: \`env: { ${entries} }\`.`
+      : advised`It seems to miss variables of its environment: ${all}. → Set them under env of this server: \`env: { ${entries} }\`.`;
   }
   const isMissing = (line: string): boolean =>
     wanting.test(line) &&
@@ -168,8 +179,8 @@ function explainUsage(text: string, _: RegExpExecArray, { args = [] }: Circumsta
   }
   const name = names.find((one) => listed.has(one) && !args.includes(one));
   return name === undefined
-    ? `It printed its usage: it does not accept these arguments. → ${correctArgs}`
-    : `It printed its usage: it wants a subcommand, such as ${name}. → Add ${name} to args.`;
+    ? advised`It printed its usage: it does not accept these arguments. → ${correctArgs}`
+    : advised`It printed its usage: it wants a subcommand, such as ${name}. → Add ${name} to args.`;
 }
 
 function explainListening(address: string | undefined, port: string): Advice {
@@ -177,9 +188,10 @@ function explainListening(address: string | undefined, port: string): Advice {
   const local = given.replace(/\/\/(?:0\.0\.0\.0|\[::\]|\*)(?=[:/]|$)/, '//127.0.0.1');
   const url = local.replace(/[.,;]$/, '').replace(/^(https?:\/\/[^/]{1,200})\/?$/, '$1/mcp');
   const shown = port === '' ? (/:(\d{2,5})(?=\/|$)/.exec(url)?.[1] ?? '') : port;
-  const where = shown === '' ? `at ${url}` : `on port ${shown}`;
-  const fix = `Write \`transport: streamable_http\` and \`url: ${url}\`, or make the server speak stdio.`;
-  return `It listens ${where}. → ${fix}`;
+  const fix = english`Write \`transport: streamable_http\` and \`url: ${url}\`, or make the server speak stdio.`;
+  return shown === ''
+    ? advised`It listens at ${url}. → ${fix}`
+    : advised`It listens on port ${shown}. → ${fix}`;
 }
 
 export function baseName(file: string): string {
@@ -227,7 +239,7 @@ const clues: readonly Clue[] = [
   ],
   [
     /\benv: (?:can't execute )?['"‘]?([\w.+-]{1,60})['"’]?: No such file or directory/,
-    'It starts $1, which is in no folder of PATH. → Start from a terminal that finds $1, or write a PATH with its folder under env of this server.',
+    'It starts {0}, which is in no folder of PATH. → Start from a terminal that finds {0}, or write a PATH with its folder under env of this server.',
   ],
   [
     /permission denied[^\n]{0,80}\bdocker (?:daemon|API)|docker\.sock: [^\n]{0,40}permission denied/i,
@@ -235,31 +247,32 @@ const clues: readonly Clue[] = [
   ],
   [
     /Requires (\w{1,20}) access[^\n]{0,300}(--allow-\w{1,20})/,
-    (_, [, what, option]) =>
-      `Deno does not permit ${what} access. → Add ${option} to args, before the file of the server.`,
+    (_, [, what = '', option = '']) =>
+      advised`Deno does not permit ${what} access. → Add ${option} to args, before the file of the server.`,
   ],
   [
     /version [`'"](\w{1,20}_[\d.]{1,12})['"] not found/,
-    'It was built for a newer system than this one ($1 is missing). → Install a build for this system, or run it in a container.',
+    'It was built for a newer system than this one ({0} is missing). → Install a build for this system, or run it in a container.',
   ],
   [
     /error while loading shared libraries: ([^\s:]{1,200})|Library not loaded: ([^\s]{1,300})/,
-    (_, [, ofLinux, ofMac]) =>
-      `The library ${ofLinux ?? ofMac} that it needs is missing. → Install the library, or another build of the server.`,
+    (_, [, ofLinux, ofMac = '']) =>
+      advised`The library ${ofLinux ?? ofMac} that it needs is missing. → Install the library, or another build of the server.`,
   ],
   [
     /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 {1,4}'?([^\s']{1,250})'? is not in this registry/i,
     (_, [, name]) =>
-      `npm did not find the package${name ? ` ${name}` : ''}: its name is misspelt, or it is private. → Correct the package name in args, or log in to its registry.`,
+      name
+        ? advised`npm did not find the package ${name}: its name is misspelt, or it is private. → Correct the package name in args, or log in to its registry.`
+        : 'npm did not find the package: its name is misspelt, or it is private. → Correct the package name in args, or log in to its registry.',
   ],
   [
     /npm (?:ERR!|error) code ETARGET|No matching version found for/i,
     (text) => {
-      const wanted = wantedVersion.exec(text);
-      const cause = wanted
-        ? `no version ${wanted[2]} of ${wanted[1]}`
-        : 'not this version of the package';
-      return `npm has ${cause}. → Correct the version in args, or leave it out.`;
+      const [, name, version] = wantedVersion.exec(text) ?? [];
+      return name !== undefined && version !== undefined
+        ? advised`npm has no version ${version} of ${name}. → Correct the version in args, or leave it out.`
+        : 'npm has not this version of the package. → Correct the version in args, or leave it out.';
     },
   ],
   [
@@ -268,7 +281,7 @@ const clues: readonly Clue[] = [
   ],
   [
     /npm (?:ERR!|error) code (ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET)/i,
-    'npm could not reach its registry ($1). → Check the network and proxy settings, or install the package and start it directly.',
+    'npm could not reach its registry ({0}). → Check the network and proxy settings, or install the package and start it directly.',
   ],
   [
     incompletePackage,
@@ -276,28 +289,31 @@ const clues: readonly Clue[] = [
       const folder = npxFolderIn(text);
       return folder === undefined
         ? undefined
-        : `The npx installation in ${folder} is incomplete, perhaps because it was interrupted. → Delete the folder ${folder} and restart the server: npx then installs the package again.`;
+        : advised`The npx installation in ${folder} is incomplete, perhaps because it was interrupted. → Delete the folder ${folder} and restart the server: npx then installs the package again.`;
     },
   ],
   [
     /Cannot find module '([^'\n]{0,300}\.node)'|(Could not locate the bindings file|No native build was found|NODE_MODULE_VERSION|invalid ELF header|Could not load the "sharp" module)/,
     (text, match) => {
       const file = match[1] ?? /(?<![\w.-])[\w.-]+\.node\b/.exec(text)?.[0];
-      const what = `Its native part${file === undefined ? '' : ` ${baseName(file)}`}`;
-      return `${what} was not built when the package was installed, or was built for another Node.js. → Install it again where its build can run, with the Node.js that starts it.`;
+      const cause =
+        file === undefined
+          ? 'Its native part was not built when the package was installed, or was built for another Node.js.'
+          : english`Its native part ${baseName(file)} was not built when the package was installed, or was built for another Node.js.`;
+      return advised`${cause} → Install it again where its build can run, with the Node.js that starts it.`;
     },
   ],
   [
     /Cannot find (?:module|package) '(?!node:)([^'\n]{1,500})'/,
-    'Node did not find $1: the path is wrong, or its dependencies are not installed. → Correct the path in args or cwd, or install the dependencies there.',
+    'Node did not find {0}: the path is wrong, or its dependencies are not installed. → Correct the path in args or cwd, or install the dependencies there.',
   ],
   [
     /can't open file '([^'\n]{1,500})'/,
-    'Python did not find the file $1. → Correct the path in args or cwd.',
+    'Python did not find the file {0}. → Correct the path in args or cwd.',
   ],
   [
     /ModuleNotFoundError: No module named '([^'\n]{1,200})'/,
-    'Python has no module $1 in this environment. → Install it, or name the Python of the right virtual environment as command.',
+    'Python has no module {0} in this environment. → Install it, or name the Python of the right virtual environment as command.',
   ],
   [
     /not found in the package registry|No solution found when resolving|No matching distribution found/i,
@@ -341,7 +357,9 @@ const clues: readonly Clue[] = [
     (text, match) => {
       if (missingVariables(text)) return undefined;
       const name = match[1] || match[2] || match[3] || '';
-      return `It needs an argument that args does not have${name === '' ? '' : `: ${name}`}. → ${correctArgs}`;
+      return name === ''
+        ? advised`It needs an argument that args does not have. → ${correctArgs}`
+        : advised`It needs an argument that args does not have: ${name}. → ${correctArgs}`;
     },
   ],
   [wanting, explainMissing],
@@ -373,9 +391,9 @@ export function clueIn(
       typeof explain === 'string' || !match ? explain : explain(text, match, circumstances);
     if (!match || typeof advice !== 'string') continue;
     const { cause, fix } = adviceIn(advice);
-    const filled = (words: string): string => words.replaceAll('$1', () => match[1] ?? '');
+    const whole = (words: string): string => filled(words, { 0: match[1] ?? '' });
     const words =
-      typeof explain === 'string' ? { cause: filled(cause), fix: filled(fix) } : { cause, fix };
+      typeof explain === 'string' ? { cause: whole(cause), fix: whole(fix) } : { cause, fix };
     return pattern === taken ? { ...words, isTaken: true } : words;
   }
   return undefined;

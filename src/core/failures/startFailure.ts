@@ -1,3 +1,4 @@
+import { english } from '../base/language.js';
 import type { Problem } from '../base/problem.js';
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { asSentence } from '../base/text.js';
@@ -73,7 +74,7 @@ export async function startFailure(
     return clue
       ? {
           ...failure,
-          message: `${failure.message} ${clue.cause}`,
+          message: english`${failure.message} ${clue.cause}`,
           fix: clue.fix,
           ...(clue.isTaken && { isTaken: true }),
         }
@@ -87,14 +88,16 @@ export async function startFailure(
       if (opening.during === 'initialized')
         return failed('server-silent', notTaken(timeoutMs), takeAtOnce);
       return withClue(
-        listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`),
+        listFailed(
+          english`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`,
+        ),
         '',
       );
     }
     case 'wrongAnswer':
       return failed(
         'server-protocol',
-        `answered, but its answer to initialize ${opening.detail}.`,
+        english`answered, but its answer to initialize ${opening.detail}.`,
         unlikeMcp,
       );
     case 'refused':
@@ -107,7 +110,7 @@ export async function startFailure(
 }
 
 const notTaken = (timeoutMs: number): string =>
-  `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
+  english`answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
 
 const unlikeMcp =
   'Update the server, or ask its author: the answer does not follow the MCP specification.';
@@ -120,16 +123,16 @@ export function initializeRefused(error: {
 }): StartFailure {
   if (error.message.startsWith(notAnObject)) {
     const answer = error.message.slice(notAnObject.length);
-    return failed('server-protocol', `answered initialize with \`${answer}\`.`, unlikeMcp);
+    return failed('server-protocol', english`answered initialize with \`${answer}\`.`, unlikeMcp);
   }
   const [message, fix] =
     error.code === errorCodes.unsupportedVersion
       ? [
-          `speaks another version of the protocol. ${shortened(error.message, 600)}`,
+          english`speaks another version of the protocol. ${shortened(error.message, 600)}`,
           'Use a version of the server that speaks one of these, or update this extension.',
         ]
       : [
-          `refused initialize with error ${error.code}: ${asSentence(shortened(error.message, 300))}`,
+          english`refused initialize with error ${error.code}: ${asSentence(shortened(error.message, 300))}`,
           'Look at the server’s log and documentation for what it needs before it starts.',
         ];
   return failed('server-protocol', message, fix);
@@ -139,5 +142,5 @@ export function listFailed(reason: string): StartFailure {
   const fix = reason.startsWith('The server lists more than')
     ? 'Look in its documentation for a way to let it list fewer: no agent could use so many.'
     : 'Look at the server’s log; restart it, or update it if it happens again.';
-  return failed('list-failed', `started, but its tools could not be listed. ${reason}`, fix);
+  return failed('list-failed', english`started, but its tools could not be listed. ${reason}`, fix);
 }

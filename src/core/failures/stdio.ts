@@ -1,3 +1,4 @@
+import { english, filled, numbered } from '../base/language.js';
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { mask, withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
 import { asSentence } from '../base/text.js';
@@ -8,6 +9,7 @@ import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
 import {
   adviceIn,
+  advised,
   baseName,
   clueIn,
   likelyCause,
@@ -85,7 +87,7 @@ function notStarted(
   what: string,
   fix: string,
 ): StartFailure {
-  return failed(code, `did not start: ${what}`, fix, [key]);
+  return failed(code, english`did not start: ${what}`, fix, [key]);
 }
 
 export function commandNotFound(
@@ -96,26 +98,31 @@ export function commandNotFound(
   const missing = (what: string, fix: string): StartFailure =>
     notStarted('command-not-found', 'command', what, fix);
   if (/[\\/]/.test(command)) {
-    const what = `the file ${command} does not exist (looked for from ${launch.cwd}).`;
+    const what = english`the file ${command} does not exist (looked for from ${launch.cwd}).`;
     return missing(what, 'Correct the path in command. A relative path starts at cwd.');
   }
   const name = command.replace(/\.(exe|cmd)$/i, '');
   const program = launchers.find(([launcher]) => launcher.test(name))?.[1];
-  const where = `the command "${command}" is in none of the ${folders} folders of PATH.`;
+  const where = english`the command "${command}" is in none of the ${folders} folders of PATH.`;
   if (program !== undefined) {
-    const [note, use] =
+    const [comes, fix] =
       name === 'python'
-        ? [', which many systems call python3', 'Use python3, install']
-        : ['', 'Install'];
+        ? [
+            'It comes with Python, which many systems call python3.',
+            'Use python3, install Python, start the editor from a terminal that finds it, or write its full path as command.',
+          ]
+        : [
+            english`It comes with ${program}.`,
+            english`Install ${program}, start the editor from a terminal that finds it, or write its full path as command.`,
+          ];
     const why =
       'That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).';
-    const fix = `${use} ${program}, start the editor from a terminal that finds it, or write its full path as command.`;
-    return missing(`${where} It comes with ${program}${note}. ${why}`, fix);
+    return missing(english`${where} ${comes} ${why}`, fix);
   }
   if (nearest === undefined)
-    return missing(where, `Install ${command}, or write its full path as command.`);
-  const fix = `Change \`command\` to \`${nearest}\`, or install \`${command}\`, or write its full path.`;
-  return { ...missing(`${where} There is a command "${nearest}".`, fix), instead: nearest };
+    return missing(where, english`Install ${command}, or write its full path as command.`);
+  const fix = english`Change \`command\` to \`${nearest}\`, or install \`${command}\`, or write its full path.`;
+  return { ...missing(english`${where} There is a command "${nearest}".`, fix), instead: nearest };
 }
 
 /** @param found the paths of its programs in the workspace now */
@@ -123,9 +130,16 @@ export function programChanged(
   { command }: StdioLaunch,
   [found = 'no program of the workspace']: readonly string[],
 ) {
-  const what = `the command "${command}" means ${found} now, and meant another program when its approval was checked.`;
+  const what = english`the command "${command}" means ${found} now, and meant another program when its approval was checked.`;
   const fix =
     'Start the server again. If a program of the workspace is new, you are asked about it.';
+  return notStarted('program-changed', 'command', what, fix);
+}
+
+/** @param file of the workspace that decides what the launcher runs */
+export function packageChanged({ command }: StdioLaunch, file: string): StartFailure {
+  const what = english`${file} decides what the command "${command}" runs, and has changed since its approval was checked.`;
+  const fix = 'Start the server again. You are asked about the change.';
   return notStarted('program-changed', 'command', what, fix);
 }
 
@@ -142,24 +156,24 @@ export function packageMissing({ command, args }: StdioLaunch): StartFailure | u
     return undefined;
   }
   const yes = name === 'npx' ? "'-y', " : '';
-  const fix = `Write it in args, for example \`args: [${yes}'some-server']\`.`;
-  return notStarted('missing-key', 'command', `${name} needs the name of a package.`, fix);
+  const fix = english`Write it in args, for example \`args: [${yes}'some-server']\`.`;
+  return notStarted('missing-key', 'command', english`${name} needs the name of a package.`, fix);
 }
 
 export function folderMissing({ cwd }: StdioLaunch): StartFailure {
   return notStarted(
     'cwd-missing',
     'cwd',
-    `the folder ${cwd} does not exist.`,
+    english`the folder ${cwd} does not exist.`,
     'Create the folder, or correct cwd.',
   );
 }
 
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
   if (!firstLine)
-    return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
-  const ending = firstLine.isOfWindows ? ' The file has Windows line endings.' : '';
-  return `The file ${file} exists, but the program that its first line names, ${firstLine.program}, does not.${ending}`;
+    return english`The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
+  const what = english`The file ${file} exists, but the program that its first line names, ${firstLine.program}, does not.`;
+  return firstLine.isOfWindows ? english`${what} The file has Windows line endings.` : what;
 }
 
 export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {
@@ -171,11 +185,11 @@ export function interpreterMissing(launch: StdioLaunch, found: Unstartable): Sta
 /** For commands known to the system but not startable: EACCES, ENOEXEC, E2BIG … */
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
-  const fix = 'Run the command in a terminal to see what is missing.';
   return notExecutable(
     launch,
     code,
-    spawnErrors[code] ?? `The system says: ${error.message}. → ${fix}`,
+    spawnErrors[code] ??
+      advised`The system says: ${error.message}. → Run the command in a terminal to see what is missing.`,
   );
 }
 
@@ -184,7 +198,7 @@ function notExecutable({ command }: StdioLaunch, code: string, advice: Advice): 
   return notStarted(
     'command-not-executable',
     'command',
-    `"${command}" could not be run (${code}). ${cause}`,
+    english`"${command}" could not be run (${code}). ${cause}`,
     fix,
   );
 }
@@ -210,7 +224,11 @@ export function endedBeforeAnswer(
   const args = textsOf(facts.launch.args);
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
-  const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${asSentence(telling)}`}`;
+  const ended = endingWords(ending);
+  const what =
+    telling === undefined
+      ? english`${ended} before it answered initialize.`
+      : english`${ended}: ${asSentence(telling)}`;
   const misread = misreadAdvice(facts.remains);
   if (ending.kind === 'exited')
     return ofProgram(
@@ -231,7 +249,7 @@ export function endedBeforeAnswer(
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
   const { command } = facts.launch;
   const args = textsOf(facts.launch.args);
-  const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
+  const what = english`did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue =
     misreadAdvice(facts.remains) ?? clueIn(outputLines(facts.remains), { args, runs: true });
   const { stray, unfinished = '' } = facts.remains;
@@ -242,7 +260,7 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   }
   const name = baseName(command);
   const advice: Advice = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(name)
-    ? `On its first start ${name} may still have been fetching the package. This was ended with the start. → Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.`
+    ? advised`On its first start ${name} may still have been fetching the package. This was ended with the start. → Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.`
     : 'It may be waiting for something, or not be an MCP server that speaks over stdio. → Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
   return ofProgram('server-silent', what, facts, clue ?? adviceIn(advice));
 }
@@ -266,7 +284,7 @@ function ofProgram(
   const isQuoted = remains.stderr.length === 1 && others.length === 0;
   const isSaid = isQuoted && what.includes(readable(only));
   const output = isSaid || cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
-  const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
+  const message = english`${what}\n${sentences(english`Command: ${commandLine(launch)}.`, output, cause)}`;
   return {
     code,
     message,
@@ -337,8 +355,8 @@ export function commandLine({ command, args }: Pick<StdioLaunch, 'command' | 'ar
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
   const last = remains.stderr.findLast((line) => !noise.test(readable(line)));
   return sentences(
-    `The server process ${endingWords(ending)}.`,
-    last === undefined ? '' : `Its last line on stderr: “${readable(last)}”`,
+    english`The server process ${endingWords(ending)}.`,
+    last === undefined ? '' : english`Its last line on stderr: “${readable(last)}”`,
   );
 }
 
@@ -350,8 +368,8 @@ function endingWords(ending: StdioEnding): string {
       return ending.stream === 'input' ? 'closed its input' : 'closed its output';
     case 'exited':
       return ending.exit.signal === null
-        ? `exited with code ${ending.exit.code}`
-        : `was ended by ${ending.exit.signal}`;
+        ? english`exited with code ${ending.exit.code ?? 'null'}`
+        : english`was ended by ${ending.exit.signal}`;
   }
 }
 
@@ -359,11 +377,15 @@ function outputWords({ stderr, stray, unfinished = '', sawMessage }: StdioRemain
   const parts = [
     ...(stray.length === 0
       ? []
-      : ['On stdout it wrote text that is not JSON-RPC:', quote(stray.slice(0, quotedLines))]),
-    ...(unfinished === '' ? [] : ['The last line on stdout has no end:', quote([unfinished])]),
+      : [
+          english`On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`,
+        ]),
+    ...(unfinished === ''
+      ? []
+      : [english`The last line on stdout has no end:\n${quote([unfinished])}`]),
     ...(stderr.length === 0 ? [] : [stderrWords(stderr)]),
   ];
-  if (parts.length > 0) return `${parts.join('\n')}\n`;
+  if (parts.length > 0) return sentences(...parts);
   return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
 }
 
@@ -372,8 +394,8 @@ function stderrWords(stderr: readonly string[]): string {
   const start = namingIndex(words);
   const isLate = start + quotedBehindError >= words.length;
   if (start >= 0 && !isLate && words.length > quotedLines)
-    return `On stderr it wrote:\n${quote(words.slice(start, start + quotedBehindError))}`;
-  return `Last on stderr:\n${quote((words.length === 0 ? stderr.slice(-1) : words).slice(-quotedLines))}`;
+    return english`On stderr it wrote:\n${quote(words.slice(start, start + quotedBehindError))}`;
+  return english`Last on stderr:\n${quote((words.length === 0 ? stderr.slice(-1) : words).slice(-quotedLines))}`;
 }
 
 /** Marks the beginning and the end of each line, because a message may be shown on one line. */
@@ -381,9 +403,12 @@ function quote(lines: readonly string[]): string {
   return lines.map((line) => `  “${shortened(readable(line), 300)}”`).join('\n');
 }
 
+/** Puts sentences in a row. Behind quoted lines, a new line begins. */
 function sentences(...parts: string[]): string {
-  let text = '';
-  for (const part of parts)
-    text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
-  return text.trim();
+  const row = parts.filter((part) => part !== '');
+  const places = row.map((part, index) => {
+    const behind = part.includes('\n') ? '\n' : ' ';
+    return `{${index}}${index === row.length - 1 ? '' : behind}`;
+  });
+  return filled(places.join(''), numbered(row));
 }

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { english } from '../base/language.js';
 import { errorCodes } from '../protocol/errors.js';
 
 type Reason =
@@ -116,37 +117,44 @@ export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPC
 }
 
 export function describeReason(reason: TransportFailureReason): string {
-  const text = describe(reason);
-  // Foreign text may end without a full stop.
-  const sentence = /[.!?…]$/.test(text) ? text : `${text}.`;
-  return 'more' in reason ? `${sentence} ${reason.more}` : sentence;
+  const sentence = describe(reason);
+  return 'more' in reason ? english`${sentence} ${reason.more ?? ''}` : sentence;
 }
 
 function describe(reason: TransportFailureReason): string {
   const { url } = reason;
-  const body = 'body' in reason && reason.body !== '' ? `: ${reason.body}` : '';
+  const body = 'body' in reason ? reason.body : '';
   switch (reason.kind) {
     case 'unreachable':
-      return `${url} cannot be reached: ${reason.detail}.`;
+      return english`${url} cannot be reached: ${reason.detail}.`;
     case 'broken':
-      return `The answer of ${url} broke off: ${reason.detail}.`;
+      return english`The answer of ${url} broke off: ${reason.detail}.`;
     case 'status':
-      return `${url} answered with HTTP ${reason.status}${body}`;
+      return body === ''
+        ? english`${url} answered with HTTP ${reason.status}.`
+        : english`${url} answered with HTTP ${reason.status}: ${ended(body)}`;
     case 'notMcp':
-      return `${url} answered with something that is not MCP (${reason.contentType || 'no content type'})${body}`;
+      return body === ''
+        ? english`${url} answered with something that is not MCP (${reason.contentType || 'no content type'}).`
+        : english`${url} answered with something that is not MCP (${reason.contentType || 'no content type'}): ${ended(body)}`;
     case 'redirect':
-      return `${url}: ${reason.detail}.`;
+      return english`${url}: ${reason.detail}.`;
     case 'tooLarge':
-      return `The answer of ${url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
+      return english`The answer of ${url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
     case 'sessionLost':
-      return `${url} forgot the session, and a new initialize ${reason.detail}`;
+      return english`${url} forgot the session, and a new initialize ${ended(reason.detail)}`;
     case 'signIn':
       return reason.fix === undefined
-        ? `${url} needs a sign-in. ${reason.why}`
-        : `${url} gives no access. ${reason.why} ${reason.fix}`;
+        ? english`${url} needs a sign-in. ${ended(reason.why)}`
+        : english`${url} gives no access. ${reason.why} ${ended(reason.fix)}`;
     case 'notRenewed':
-      return `There is no valid token for ${url}: ${reason.why}`;
+      return english`There is no valid token for ${url}: ${ended(reason.why)}`;
     case 'closed':
-      return `The connection to ${url} was closed.`;
+      return english`The connection to ${url} was closed.`;
   }
+}
+
+/** Foreign text may end without a full stop. */
+function ended(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

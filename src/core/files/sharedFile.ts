@@ -21,16 +21,19 @@ import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
+/** The rights of others that refuse a file: to write it, or also to read it. */
+type Closed = 'to writers' | 'to readers';
+
 /**
  * Throws a `FileRefused` with a way to mend it if another user of the machine could have written
  * the file. A missing file passes. Windows keeps a home folder closed.
  */
-export function refuseForeign(file: string): void {
+export function refuseForeign(file: string, closed: Closed = 'to writers'): void {
   const { getuid } = process;
   if (!getuid) return;
-  for (const [place, mode] of [
-    [path.dirname(file), 'go-w'],
-    [file, '600'],
+  for (const [place, mode, refused] of [
+    [path.dirname(file), 'go-w', 0o022],
+    [file, '600', closed === 'to readers' ? 0o077 : 0o022],
   ] as const) {
     const found = statSync(place, { throwIfNoEntry: false });
     // A link to a file on a missing disk is no missing file.
@@ -40,29 +43,33 @@ export function refuseForeign(file: string): void {
     if (!found) return;
     if (![0, getuid()].includes(found.uid))
       throw new FileRefused(file, `another user owns ${place}`);
-    if ((found.mode & 0o022) !== 0) {
+    if ((found.mode & refused) !== 0) {
+      const may = (found.mode & 0o022) === 0 ? 'read' : 'write';
       throw new FileRefused(
         file,
-        `others may write ${place}. \`chmod ${mode} ${shellWord(place)}\` mends this`,
+        `others may ${may} ${place}. \`chmod ${mode} ${shellWord(place)}\` mends this`,
       );
     }
   }
 }
 
-const disk: Disk = {
-  ...realDisk,
-  read: async (file) => {
-    if (lstatSync(file).isSymbolicLink()) throw new FileRefused(file, 'it is a link');
-    refuseForeign(file);
-    return await readTextFile(file, largestForeignFile);
-  },
-};
+function diskFor(closed?: Closed): Disk {
+  return {
+    ...realDisk,
+    read: async (file) => {
+      if (lstatSync(file).isSymbolicLink()) throw new FileRefused(file, 'it is a link');
+      refuseForeign(file, closed);
+      return await readTextFile(file, largestForeignFile);
+    },
+  };
+}
 
 export class SharedFile implements Disposable {
   private readonly store = new DisposableStore('shared file');
   private readonly changes = this.store.add(new Emitter<void>());
   private watched: WatchedFile | undefined;
   private readonly changing = new OneByOne();
+  private readonly disk: Disk;
 
   readonly onDidChange = this.changes.event;
 
@@ -70,7 +77,10 @@ export class SharedFile implements Disposable {
     readonly path: string,
     private readonly clock: Clock,
     private readonly pollMs?: number,
-  ) {}
+    closed?: Closed,
+  ) {
+    this.disk = diskFor(closed);
+  }
 
   /** Absent before `open`. */
   get content(): FileContent {
@@ -79,7 +89,7 @@ export class SharedFile implements Disposable {
 
   async open(): Promise<void> {
     if (!this.watched) {
-      const { clock, pollMs } = this;
+      const { clock, pollMs, disk } = this;
       const watched = this.store.add(watchFile(this.path, { clock, pollMs, disk }));
       this.watched = watched;
       this.store.add(watched.onDidChange(() => this.changes.fire()));
@@ -88,13 +98,18 @@ export class SharedFile implements Disposable {
     await this.watched.readNow();
   }
 
+  /** Resolves to the text of this moment, also while it changes. */
+  read(): Promise<FileContent> {
+    return readContent(this.disk, this.path);
+  }
+
   /**
    * Replaces the text by the result of `edit` for the present one. Resolves after listeners
    * received it. Rejects for an unreadable text.
    */
   change(edit: (text: string | undefined) => string): Promise<void> {
     const replace = async (): Promise<void> => {
-      const content = await readContent(disk, this.path);
+      const content = await this.read();
       if (content.kind === 'unreadable') throw new FileRefused(this.path, content.reason);
       const before = content.kind === 'text' ? content.text : undefined;
       const after = edit(before);

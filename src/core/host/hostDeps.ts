@@ -5,7 +5,7 @@ import type { PermissionDeps } from '../calling/permission.js';
 import type { KeptOffers } from '../catalogue/publication.js';
 import type { ServerLists } from '../catalogue/serverLists.js';
 import type { ConfigDeps, StartTime } from '../config/model.js';
-import type { SecretStore, SignIns } from '../connections/http/oauth/contract.js';
+import type { SignIns, SignInStore } from '../connections/http/oauth/contract.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -52,7 +52,7 @@ export interface Consent {
 export interface Stores {
   readonly kept?: KeptOffers;
   readonly conversations?: KnownConversations;
-  readonly secrets?: SecretStore;
+  readonly secrets?: SignInStore;
   /** Returns a secret from the person, for `{ secret: NAME }`. */
   readonly secret?: (name: string) => string | undefined;
 }

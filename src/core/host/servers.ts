@@ -4,6 +4,7 @@
  * published once.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
+import { FolderLocks } from '../lock/folderLocks.js';
 import { Throttle } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
@@ -25,7 +26,13 @@ import { ConfigState, inPresentText } from '../config/read/merge.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { type Releaser, ServerUnit, type UnitDeps } from '../reconcile/serverUnit.js';
-import { type StatusSnapshot, problemsOf, statusOf } from '../reconcile/status.js';
+import { lockProblems } from '../reconcile/problems.js';
+import {
+  type ServerStatus,
+  type StatusSnapshot,
+  problemsOf,
+  statusOf,
+} from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
 import type { HostDeps } from './hostDeps.js';
 
@@ -57,6 +64,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
   private readonly parts: readonly (Disposable | undefined)[];
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
+  private readonly locks = new FolderLocks();
   private readonly unitDeps: UnitDeps;
 
   readonly onDidChange = this.changeEmitter.event;
@@ -77,6 +85,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
       approvals?.onDidChange(() => this.reconsider()),
       offerReview?.onDidChange(republish),
     ];
+    if (offerReview) offerReview.lockOf = this.locks.of;
     this.unitDeps = {
       services,
       memory: kept && offerMemory(kept, offerReview, services.redactor),
@@ -109,6 +118,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
+    this.locks.apply(sources);
     this.read(sources);
     this.registerSecrets();
     this.inOneSwap(() => this.applyToUnits());
@@ -153,7 +163,8 @@ export class ConfiguredServers implements Servers, AdminDeps {
   }
 
   async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
-    const { signIns, launch, unit } = this.knownForSignIn(server);
+    const { signIns, launch, unit, isPending } = this.knownForSignIn(server);
+    if (isPending) throw new Error(`"${server}" waits for approval. Approve it first.`);
     try {
       await signIns.signIn(launch, browser, signal);
     } catch (error) {
@@ -198,10 +209,16 @@ export class ConfiguredServers implements Servers, AdminDeps {
       const toolset = publication.toolset(id);
       const changedOffers = publication.changed(id);
       const shadows = this.shadowed.get(id);
-      return [statusOf({ server, facts, toolset, changedOffers, shadows, signIn })];
+      const status = statusOf({ server, facts, toolset, changedOffers, shadows, signIn });
+      for (const problem of this.lockProblemsOf(server, status)) found.push(problem);
+      return [status];
     });
     const refusedFiles = refused.map(({ file }) => file);
-    const problems = [...this.configProblems, ...inPresentText(found, refusedFiles)];
+    const problems = [
+      ...this.configProblems,
+      ...this.locks.problems,
+      ...inPresentText(found, refusedFiles),
+    ];
     const builtIn = publication.toolset(adminId);
     return {
       version: publication.catalogue.version,
@@ -210,6 +227,15 @@ export class ConfiguredServers implements Servers, AdminDeps {
       problems,
       builtIn,
     };
+  }
+
+  /** A lock says nothing of a server that the layer of a person changes. */
+  private lockProblemsOf(server: ConfiguredServer, status: ServerStatus): Problem[] {
+    const launch = server.local ? undefined : launchOf(server);
+    const lock = launch && this.locks.of(launch);
+    const now = lock && status.toLock();
+    if (!now || lock === 'unreadable') return [];
+    return lockProblems({ server: server.id, places: server.places }, lock, now);
   }
 
   private problemsOfLimit(): Problem[] {
@@ -311,14 +337,23 @@ export class ConfiguredServers implements Servers, AdminDeps {
     return { ...status, why: this.deps.services.redactor.redact(status.why) };
   }
 
-  /** A server that waits for a sign-in starts after one in any window. */
+  /**
+   * A server that waits for a sign-in starts after one in any process. A sign-out elsewhere ends its
+   * connections.
+   */
   private followSignIns(): void {
     for (const server of this.servers) {
-      const { kind } = this.signInOf(server);
-      if (kind === 'needed') this.waitForSignIn.add(server.id);
-      if (kind !== 'signedIn' || !this.waitForSignIn.delete(server.id)) continue;
-      const unit = this.units.get(server.id);
-      if (unit && unit.facts.stoppedSince === undefined) void unit.start();
+      const { id } = server;
+      const status = this.signInOf(server);
+      const unit = this.units.get(id);
+      const isStopped = unit?.facts.stoppedSince !== undefined;
+      if (status.kind === 'needed') {
+        const isNews = !this.waitForSignIn.has(id);
+        this.waitForSignIn.add(id);
+        if (isNews && status.isElsewhere && !isStopped) void unit?.restart('a person');
+      } else if (status.kind === 'signedIn' && this.waitForSignIn.delete(id)) {
+        if (!isStopped) void unit?.start();
+      }
     }
     this.announceChange();
   }
@@ -327,6 +362,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
     signIns: SignIns;
     launch: Launch;
     unit: ServerUnit;
+    isPending: boolean;
   } {
     const unit = this.known(id);
     const { signIns } = this.deps;
@@ -335,12 +371,11 @@ export class ConfiguredServers implements Servers, AdminDeps {
     if (server?.kind !== 'valid')
       throw new Error(`The entry of "${id}" has an error; see Problems.`);
     const { definition } = server;
-    if (this.unitDeps.judge(definition).kind === 'pending')
-      throw new Error(`"${id}" waits for approval. Approve it first.`);
     return {
       signIns,
       launch: definition.launch,
       unit,
+      isPending: this.unitDeps.judge(definition).kind === 'pending',
     };
   }
 

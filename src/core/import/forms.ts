@@ -18,19 +18,21 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
   const add = (value: unknown, place: string): void => addServers(servers, notes, value, place);
   const places = placesIn(root, dialect, notes);
   let off: readonly unknown[] = [];
-  if (dialect === dialects['claude-code'] && isObject(root['projects']))
+  if (dialect === dialects['claude-code'] && isObject(root['projects'])) {
     off = claudeCode(root, folders, servers, notes);
-  else if (places.length > 0)
+  } else if (places.length > 0) {
     for (const place of places) {
       const isAround = places.some((other) => other.startsWith(`${place}/`));
-      for (const value of valuesAt(root, place.split('/')))
+      for (const value of valuesAt(root, place.split('/'))) {
         add(isAround ? serversAmong(value) : value, `\`${place}\``);
+      }
     }
-  else
+  } else {
     add(
       Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))),
       'the file',
     );
+  }
   const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
   const hasOthers = dialect.hasSettings || root['numStartups'] !== undefined;
   for (const [key, value] of hasOthers ? [] : Object.entries(root)) {
@@ -100,11 +102,7 @@ function serversAmong(value: unknown): Table {
 
 function holdsServers(value: unknown): boolean {
   if (looksLikeServer(value)) return false;
-  const entries: unknown[] = Array.isArray(value)
-    ? value
-    : isObject(value)
-      ? Object.values(value)
-      : [];
+  const entries: unknown[] = Array.isArray(value) ? value : Object.values(asFields(value));
   return entries.some((entry) => looksLikeServer(flattened(entry)));
 }
 
@@ -136,18 +134,26 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
       const number = all.length + 1;
       const { name, ...raw }: Table = asFields(item);
       const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
-      if (isObject(item)) all.push({ id, raw: flattened(raw) });
-      else skip(`item ${number} of ${place}: it is not an object.`);
+      if (isObject(item)) {
+        all.push({ id, raw: flattened(raw) });
+      } else {
+        skip(`item ${number} of ${place}: it is not an object.`);
+      }
     }
   } else if (isObject(value)) {
     for (const [id, raw] of Object.entries(value)) {
       if (id === '$schema') continue;
-      if (!isObject(raw)) skip(`\`${id}\` of ${place}: it is not an object.`);
-      else if (all.some((other) => other.id === id))
+      if (!isObject(raw)) {
+        skip(`\`${id}\` of ${place}: it is not an object.`);
+      } else if (all.some((other) => other.id === id)) {
         skip(`\`${id}\` of ${place}: another server of that name is used.`);
-      else all.push({ id, raw: flattened(raw) });
+      } else {
+        all.push({ id, raw: flattened(raw) });
+      }
     }
-  } else skip(`${place}: it is not an object.`);
+  } else {
+    skip(`${place}: it is not an object.`);
+  }
 }
 
 /**
@@ -165,14 +171,17 @@ function claudeCode(
   for (const [project, raw] of Object.entries(asFields(root['projects']))) {
     if (!isObject(raw)) continue;
     if (samePath(project, folder)) {
-      if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
+      if (Array.isArray(raw['disabledMcpServers'])) {
+        off = raw['disabledMcpServers'];
+      }
       addServers(servers, notes, raw['mcpServers'], '`mcpServers` of the project');
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
-        if (names.length > 0)
+        if (names.length > 0) {
           note(
             `${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`,
           );
+        }
       }
     } else if (isObject(raw['mcpServers']) && Object.keys(raw['mcpServers']).length > 0) {
       const names = Object.keys(raw['mcpServers']).map((id) => `\`${id}\``);
@@ -215,8 +224,11 @@ function withSwitches(
   const { allowed, excluded } = asFields(mcp);
   return servers.map((server) => {
     const isIn = (list: unknown): boolean => Array.isArray(list) && list.includes(server.id);
-    const isOff = isIn(off) || isIn(excluded) || (Array.isArray(allowed) && !isIn(allowed));
-    return isOff ? { ...server, raw: { ...server.raw, disabled: true } } : server;
+    const isNotAllowed = Array.isArray(allowed) && !isIn(allowed);
+    const isOff = isIn(off) || isIn(excluded) || isNotAllowed;
+    if (!isOff) return server;
+    const raw = { ...server.raw, disabled: true };
+    return { ...server, raw };
   });
 }
 
@@ -233,14 +245,11 @@ function withTools(
     ...Object.entries(asFields(tools)),
     ...names.map((name) => [asText(name).replace(/^mcp__(.+?)__/, '$1_'), false] as const),
   ];
-  const inServer = (pattern: string, id: string): string | undefined =>
-    pattern.startsWith(`${id}_`)
-      ? pattern.slice(id.length + 1)
-      : pattern === `${id}*`
-        ? '*'
-        : undefined;
   const those = (id: string, state: boolean): string[] =>
-    patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
+    patterns.flatMap(([pattern, on]) => {
+      if (on !== state) return [];
+      return patternIn(id, pattern) ?? [];
+    });
   return servers.map(({ id, raw }) => {
     const disabledPatterns = those(id, false);
     const enabledPatterns = those(id, true);
@@ -254,4 +263,12 @@ function withTools(
       },
     };
   });
+}
+
+/** Returns the part of a pattern behind the name of a server, if the pattern is about its tools. */
+function patternIn(server: string, pattern: string): string | undefined {
+  if (pattern === `${server}*`) return '*';
+  const prefix = `${server}_`;
+  if (!pattern.startsWith(prefix)) return undefined;
+  return pattern.slice(prefix.length);
 }

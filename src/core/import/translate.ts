@@ -103,18 +103,24 @@ export class Translator {
     const hasCommand = this.keys.has(...commandKeys);
     const plain = word?.toLowerCase() ?? '';
     if (plain === 'stdio' || plain === 'local') return 'stdio';
-    if (httpWords.includes(plain)) return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
-    if (word !== undefined)
+    if (httpWords.includes(plain)) {
+      return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
+    }
+    if (word !== undefined) {
       return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl)
+    }
+    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) {
       return this.skip('it has a command and a URL.');
+    }
     if (hasUrl) return 'streamable_http';
     return hasCommand ? 'stdio' : this.skip('it has neither a command nor a URL.');
   }
 
   private program(values: Values): Partial<ImportedEntry> | undefined {
     const [command, ...args] = this.commandLine();
-    if (command === undefined || command === '') return this.skip('it has no command.');
+    if (command === undefined || command === '') {
+      return this.skip('it has no command.');
+    }
     if (holdsSecret(command)) {
       return this.skip(
         'its command holds a secret: write only the program into `command`, and the rest into `args`.',
@@ -165,8 +171,9 @@ export class Translator {
   private list(value: unknown, what: string): string[] {
     const items = Array.isArray(value) ? value : value === undefined ? [] : [value];
     return items.flatMap((item: unknown, index) => {
-      if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
+      if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') {
         return [String(item)];
+      }
       this.lose(`item ${index + 1} of ${what} is not a text, and is left out.`);
       return [];
     });
@@ -174,12 +181,14 @@ export class Translator {
 
   private split(line: string, what: string): string[] {
     const words = commandWords(line);
-    if (words)
+    if (words) {
       this.note(
         'changed',
         `${what} was one text. It is split at its blanks into ${words.length} items.`,
       );
-    else this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
+    } else {
+      this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
+    }
     return words ?? [line];
   }
 
@@ -199,7 +208,9 @@ export class Translator {
 
   private address(values: Values): Partial<ImportedEntry> | undefined {
     const written = this.keys.text(...urlKeys)?.trim();
-    if (written === undefined || written === '') return this.skip('it has no URL.');
+    if (written === undefined || written === '') {
+      return this.skip('it has no URL.');
+    }
     const [scheme = 'https:'] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
     if (!/^https?:$/i.test(scheme)) {
       const start = `its URL begins with \`${scheme.slice(0, 20)}\``;
@@ -245,29 +256,41 @@ export class Translator {
     const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
     const others: string[] = [];
     const tools = this.keys.peek('tools');
-    if (isObject(tools)) this.keys.take('tools');
+    if (isObject(tools)) {
+      this.keys.take('tools');
+    }
     for (const [name, settings] of Object.entries(asFields(tools))) {
       // It may be a list of the tools that run.
       this.inexact ||= !isObject(settings);
-      if (!isObject(settings)) others.push(`\`tools.${name}\``);
+      if (!isObject(settings)) {
+        others.push(`\`tools.${name}\``);
+      }
       for (const [key, value] of Object.entries(asFields(settings))) {
         const permission = key === 'approval_mode' ? permissionsOfModes.get(value) : undefined;
-        if (permission === undefined) others.push(`\`tools.${name}.${key}\``);
-        else modes.set(name, permission);
+        if (permission === undefined) {
+          others.push(`\`tools.${name}.${key}\``);
+        } else {
+          modes.set(name, permission);
+        }
       }
     }
     const lost = (message: string): void => this.note('lost', message);
-    if (trustsAll)
+    if (trustsAll) {
       lost(
         'there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.',
       );
+    }
     if (modes.size > 0) {
       const setting = `\`"mcpToolsets.toolPermissions": ${JSON.stringify(Object.fromEntries(modes))}\``;
       lost(`permissions are a setting here: ${setting}, for the published names.`);
     }
     const unlike = 'there is nothing like it here.';
-    if (typeof trusted === 'string') lost(`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
-    if (others.length > 0) lost(`${others.join(', ')}: ${unlike}`);
+    if (typeof trusted === 'string') {
+      lost(`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
+    }
+    if (others.length > 0) {
+      lost(`${others.join(', ')}: ${unlike}`);
+    }
   }
 
   private timeouts(entry: ImportedEntry): void {
@@ -277,21 +300,28 @@ export class Translator {
       const ms = this.keys.duration(key, unitMs);
       if (ms === undefined) continue;
       const earlier = setBy.get(what);
-      if (earlier)
+      if (earlier) {
         this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
+      }
       setBy.set(what, key);
       limits[what] = durationText(ms);
       // Here, a call may take longer while it shows progress. There, it may not.
-      if (what === 'call') limits['callMax'] = limits[what];
+      if (what === 'call') {
+        limits['callMax'] = limits[what];
+      }
     }
-    if (Object.keys(limits).length > 0) entry.timeouts = limits;
+    if (Object.keys(limits).length > 0) {
+      entry.timeouts = limits;
+    }
   }
 
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
     const named = (kind: 'lost' | 'changed', known: readonly string[], about: string): void => {
       const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
-      if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
+      if (found.length > 0) {
+        this.note(kind, `${found.join(', ')}: ${about}`);
+      }
     };
     named(
       'lost',
@@ -387,8 +417,9 @@ class Keys {
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
-    for (const other of others)
+    for (const other of others) {
       this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
+    }
     return key === undefined ? undefined : this.raw[key];
   }
 
@@ -427,7 +458,9 @@ class Keys {
       typeof value === 'number' ||
       (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : milliseconds(asText(value));
-    if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
+    if (ms === undefined || ms <= 0) {
+      return this.complain(`\`${key}\` is not a duration.`, false);
+    }
     if (!isNumber || ms >= 1000) return ms;
     const why = 'too short to be meant, so it is not carried over';
     return this.complain(`\`${key}\` would be ${ms} ms, which is ${why}.`, false);

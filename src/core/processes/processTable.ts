@@ -126,6 +126,17 @@ export async function carryingMark(
   return found;
 }
 
+/** Returns the words of the command lines, in order. Elsewhere than on Linux, a blank ends a word. */
+export async function commandLinesOf(pids: readonly number[]): Promise<string[][]> {
+  if (process.platform === 'linux')
+    return pids.map((pid) => contentOf(`/proc/${pid}/cmdline`).toString('utf8').split('\0'));
+  const listing = await ps(['-ww', '-o', 'pid=', '-o', 'command=', '-p', pids.join(',')]);
+  const lines = new Map(
+    listing.split('\n').map((line) => [Number.parseInt(line, 10), line.trim().split(' ').slice(1)]),
+  );
+  return pids.map((pid) => lines.get(pid) ?? []);
+}
+
 /**
  * True if this process may read from its terminal, or has none. A job in the background would be
  * stopped.

@@ -3,6 +3,8 @@
  * part, enough to distinguish a few.
  */
 
+import { english } from '../base/language.js';
+
 const kinds = ['minds-', 'mcp-session:', 'mcp-address:'] as const;
 
 export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
@@ -11,6 +13,6 @@ export const addressConversation = (address: string): string => `mcp-address:${a
 export function conversationLabel(conversation: string): string {
   const own =
     kinds.find((kind) => conversation.startsWith(kind) && conversation.length > kind.length) ?? '';
-  const name = `conversation ${conversation.slice(own.length, own.length + 8)}`;
-  return own === 'minds-' ? `@minds ${name}` : name;
+  const id = conversation.slice(own.length, own.length + 8);
+  return own === 'minds-' ? english`@minds conversation ${id}` : english`conversation ${id}`;
 }

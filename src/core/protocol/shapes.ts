@@ -67,7 +67,9 @@ function repaired(
     const given = value[key];
     if (given === undefined) continue;
     const right = read(key, given);
-    if (right !== given) (changes ??= new Map<string, unknown>()).set(key, right);
+    if (right !== given) {
+      (changes ??= new Map<string, unknown>()).set(key, right);
+    }
   }
   if (!changes) return value;
   const entries = Object.entries(value).map(([key, given]) => [
@@ -133,9 +135,12 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
     const entry: Shape = (one) => (isOfNames && Array.isArray(one) ? one : inner(one));
     return mapOf(entry)(given) ?? present(given);
   }
-  if (schemaLists.includes(key))
+  if (schemaLists.includes(key)) {
     return Array.isArray(given) ? listOf(inner)(given) : present(given);
-  if (key === 'required' && Array.isArray(given)) return listOf(text)(given);
+  }
+  if (key === 'required' && Array.isArray(given)) {
+    return listOf(text)(given);
+  }
   if (key === 'required' && isObject(given) && Object.keys(given).length === 0) return undefined;
   return present(given);
 }
@@ -155,9 +160,9 @@ const moment: Shape = (value) => {
   if (written === undefined) return undefined;
   // A day that its month does not have becomes another one.
   const read = new Date(`${written}T00:00:00Z`);
-  return !Number.isNaN(read.valueOf()) && read.toISOString().startsWith(written)
-    ? value
-    : undefined;
+  if (Number.isNaN(read.valueOf())) return undefined;
+  const isSameDay = read.toISOString().startsWith(written);
+  return isSameDay ? value : undefined;
 };
 
 const icon = fields(

@@ -2,6 +2,7 @@
  * Why a definition does not serve, or the fault of the one in service: a failed operation with its
  * time.
  */
+import { altered, english } from '../base/language.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { Services } from '../instances/services.js';
@@ -58,8 +59,8 @@ export function described(
     };
   }
   if (cause.kind === 'startFailed') {
-    const reason = redact(cause.failure.message);
-    const fix = redact(cause.failure.fix);
+    const reason = altered(cause.failure.message, redact);
+    const fix = altered(cause.failure.fix, redact);
     const start = {
       ...cause.failure,
       message: reason,
@@ -73,14 +74,17 @@ export function described(
       problems: (at) => [startFailed(at, start)],
     };
   }
-  const lost = redact(cause.cause);
-  const before = cause.final ? 'It ended again and again, so it is no longer restarted: ' : '';
+  const lost = altered(cause.cause, redact);
   const fix =
     'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
   return {
-    reason: before + lost,
+    reason: cause.final
+      ? english`It ended again and again, so it is no longer restarted: ${lost}`
+      : lost,
     fix,
     takesDown: cause.final,
-    problems: (at) => [lostConnection(at, { ...cause, cause: lost.replace(/\.$/, '') })],
+    problems: (at) => [
+      lostConnection(at, { ...cause, cause: altered(lost, (text) => text.replace(/\.$/, '')) }),
+    ],
   };
 }

@@ -1,25 +1,31 @@
 import { changePhrase } from '../approval/changePhrase.js';
 import { mostReviewed, type ChangedOffer } from '../approval/offerPrints.js';
 import { groupedBy } from '../base/groupedBy.js';
+import { english, filled } from '../base/language.js';
 import type { Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
+import { signInCommand, withSignInCommand } from '../base/signInCommand.js';
 import { shortList, clipped } from '../base/text.js';
+import { differencePhrase, differencesOf, otherPackage } from '../lock/lockedServer.js';
+import type { LockedServer } from '../lock/lockFile.js';
+import type { ToLock } from '../lock/lockPlan.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import type { At } from '../tools/problems.js';
 
-const signInForMore =
-  'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…” to grant them. Everything else works without them.';
+const signInForMore = (): string =>
+  english`Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…” to grant them, or run ${signInCommand} outside the editor. Everything else works without them.`;
+const usualFix = (): string =>
+  english`Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”, which opens your browser. Outside the editor, run ${signInCommand}.`;
 
 export function signInProblems(at: At, status: SignInStatus): Problem[] {
   if (status.kind === 'needed') {
-    const usualFix =
-      'Choose “Sign In to Server…” in “MCP Toolsets: Manage Server…”, which opens your browser. Without an editor, give the server an Authorization header.';
-    return [problemOf('sign-in-needed', at, { why: status.why, fix: status.fix ?? usualFix })];
+    const fix = withSignInCommand(status.fix ?? usualFix(), at.server);
+    return [problemOf('sign-in-needed', at, { why: status.why, fix })];
   }
   if (status.kind === 'none' || status.lacks === undefined) return [];
-  const { lacks, fix = signInForMore } = status;
-  return [problemOf('sign-in-needed:lacks', at, { lacks, fix })];
+  const { lacks, fix = signInForMore() } = status;
+  return [problemOf('sign-in-needed:lacks', at, { lacks, fix: withSignInCommand(fix, at.server) })];
 }
 
 export function startFailed(at: At, { code, message, fix, path, instead }: StartFailure): Problem {
@@ -42,7 +48,7 @@ export function lostConnection(
   { cause, count, final }: { readonly cause: string; readonly count: number; final: boolean },
 ): Problem {
   if (count < 2 && !final) return problemOf('connection-lost', at, { cause });
-  const times = count < 2 ? 'again and again' : `${count} times within a minute`;
+  const times = count < 2 ? 'again and again' : english`${count} times within a minute`;
   return problemOf('connection-lost:again', at, {
     cause,
     times,
@@ -58,14 +64,31 @@ export function offersChanged(at: At, all: readonly ChangedOffer[]): Problem[] {
     const shown = changed.map(({ kind, original, parts }) => {
       const name = clipped(original, longestName);
       if (isOfFile) return `\`${name}\``;
-      const what = kind === 'instructions' ? 'its instructions' : `${kind} "${name}"`;
-      return `${what} (${changePhrase(parts)})`;
+      const what =
+        kind === 'instructions'
+          ? english`its instructions`
+          : filled('{kind} "{name}"', { kind, name });
+      return differencePhrase({ name: what, how: changePhrase(parts) });
     });
     const given = { changes: shortList(shown, 5), held };
     if (!isOfFile) return problemOf('tools-changed', at, given);
     const place = at.places.keyAt(['tools', 'override', changed[0].original]);
     return problemOf('tools-changed:ofFile', at, { ...given, place });
   });
+}
+
+/** A list for clients that can do more may have more than the lock, so nothing of it is added. */
+export function lockProblems(at: At, lock: LockedServer, now: ToLock): Problem[] {
+  const found = differencesOf(lock, now.server).filter(({ how }) => how !== 'added' || now.isPlain);
+  const changes = shortList(
+    found.map(({ name, how }) => differencePhrase({ name: clipped(name, longestName), how })),
+    20,
+  );
+  const other = otherPackage(lock, now.server);
+  return [
+    ...(other ? [problemOf('lock-version', at, other)] : []),
+    ...(found.length > 0 ? [problemOf('lock-differs', at, { changes })] : []),
+  ];
 }
 
 export function resourcesNotReviewed(at: At): Problem {

@@ -4,9 +4,10 @@ import { unlessThrown } from '../base/unlessThrown.js';
 import type { StatusSnapshot } from './status.js';
 
 export function sentSnapshot({ servers, ...rest }: StatusSnapshot) {
-  const sent = servers.map(({ placeOf, ...server }) => ({
+  const sent = servers.map(({ placeOf, siftedForMe, toLock: _, ...server }) => ({
     ...server,
     places: server.excluded.map((tool) => placeOf(tool) ?? null),
+    sifted: [...siftedForMe()],
   }));
   return { ...rest, servers: sent };
 }
@@ -17,9 +18,11 @@ export function receivedSnapshot(text: string): StatusSnapshot | undefined {
   const { servers, ...rest } = read as unknown as ReturnType<typeof sentSnapshot>;
   return {
     ...rest,
-    servers: servers.map(({ places, ...server }) => ({
+    servers: servers.map(({ places, sifted, ...server }) => ({
       ...server,
+      siftedForMe: () => new Set(sifted),
       placeOf: (tool) => places[server.excluded.indexOf(tool)] ?? undefined,
+      toLock: () => undefined,
     })),
   };
 }

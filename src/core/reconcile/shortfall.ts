@@ -2,6 +2,7 @@
  * Reports tools that agents lack although no list, setting or person leaves them out (E3), the same
  * in every view.
  */
+import { counted, english } from '../base/language.js';
 import type { Problem } from '../base/problem.js';
 import { toolsForEditor, type ExclusionReason } from '../tools/catalogue.js';
 import type { ServerStatus } from './status.js';
@@ -37,12 +38,12 @@ export function shortfallsOf(
   const offers = [tools, prompts, resources.resources, resources.templates];
   const isEmpty = leftOut + held === 0 && offers.every(({ length }) => length === 0);
   return [
-    ...(isEmpty ? ['agents get nothing'] : []),
-    ...(leftOut > 0 ? [leftOut === 1 ? '1 tool left out' : `${leftOut} tools left out`] : []),
-    ...(held > 0 ? [held === 1 ? '1 change held back' : `${held} changes held back`] : []),
+    ...(isEmpty ? [english`agents get nothing`] : []),
+    ...(leftOut > 0 ? [counted(leftOut, '1 tool left out', '{0} tools left out')] : []),
+    ...(held > 0 ? [counted(held, '1 change held back', '{0} changes held back')] : []),
     ...(inEditor === tools.length
       ? []
-      : [inEditor === 1 ? '1 tool in the editor' : `${inEditor} tools in the editor`]),
+      : [counted(inEditor, '1 tool in the editor', '{0} tools in the editor')]),
   ];
 }
 

@@ -1,8 +1,9 @@
 /** The one snapshot for every view, immutable. A view never asks a connection. */
-import type { ChangedOffer } from '../approval/offerPrints.js';
+import { reviewedInstructions, type ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
+import { programHashOf } from '../config/hash.js';
 import { usesSecrets } from '../config/launchValues.js';
 import {
   isEnabled,
@@ -11,10 +12,17 @@ import {
   type ServerDefinition,
 } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
+import { lockedServer } from '../lock/lockedServer.js';
+import type { ToLock } from '../lock/lockPlan.js';
+import type { RunningPackage } from '../packages/package.js';
+import { capabilitiesKey } from '../protocol/client.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
+import { namesIn } from '../tools/patterns.js';
+import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
 import { problemOf } from '../base/problemOf.js';
 import type { Failure } from './failure.js';
+import { byKey, reviewedIn } from './offers.js';
 import { signInProblems } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
@@ -145,6 +153,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Pro
       : []),
     ...(inFile?.pages.problems(at) ?? []),
     ...(inFile?.outputs.problems(at) ?? []),
+    ...versionsDiffer(at, facts),
     ...(serving?.refreshFailure === undefined
       ? []
       : [problemOf('refresh-failed', at, { detail: serving.refreshFailure })]),
@@ -169,12 +178,44 @@ function instancesOf(facts: UnitFacts) {
         };
         return {
           ...status,
+          ...(connection.runs && { runs: connection.runs.version }),
           ...(folder !== undefined && { folder }),
           ...(lastTool !== undefined && { lastTool }),
         };
       },
     );
   });
+}
+
+/** Undefined until the definition of the file has listed everything. */
+function toLock(
+  { serving, divergedAt, waits }: UnitFacts,
+  running: RunningPackage | undefined,
+): ToLock | undefined {
+  if (!serving || divergedAt !== undefined || waits) return undefined;
+  const { listing, declared } = serving.offeredTo();
+  const { failure, incomplete, prompts } = listing;
+  if (failure !== undefined || incomplete !== undefined || prompts?.failure !== undefined)
+    return undefined;
+  const { instructions: told = '' } = serving;
+  const said = told === '' ? [] : [reviewedInstructions(told, told)];
+  const offers = byKey([...reviewedIn(listing), ...said]);
+  return {
+    server: lockedServer(offers, running),
+    isPlain: declared.includes(capabilitiesKey({})),
+    offers,
+  };
+}
+
+function programFacts(facts: UnitFacts, definition: ServerDefinition | undefined) {
+  const published = facts.serving ?? facts.standIn;
+  const running = definition && runningPackage(definition, facts);
+  return {
+    serverInfo: published?.spoken.serverInfo,
+    /** The package that runs, if its launch names one. */
+    ...(running && { package: running }),
+    toLock: () => toLock(facts, running),
+  };
 }
 
 interface StatusParts {
@@ -193,6 +234,8 @@ function launchFacts(definition: ServerDefinition | undefined) {
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
     hasSecrets: definition !== undefined && usesSecrets(definition.launch),
+    /** The calls of its tools are counted under it too (H1d). */
+    countedAs: definition ? programHashOf(definition.launch) : '',
   };
 }
 
@@ -224,9 +267,7 @@ export function statusOf(parts: StatusParts) {
     origin,
     shadows,
     place: server.places.key,
-    /** The paths of the values that the layer of the person has (C7). */
-    local: server.local?.keys ?? [],
-    localPlace: server.local?.place,
+    ...localFacts(server, listed),
     ...launchFacts(definition),
     state: isForSignIn
       ? {
@@ -242,7 +283,7 @@ export function statusOf(parts: StatusParts) {
     ...(signIn.kind !== 'none' && { signIn }),
     /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
-    serverInfo: published?.spoken.serverInfo,
+    ...programFacts(facts, definition),
     /**
      * Returns the place in the file of the reason. Undefined if no key of this server is the
      * reason.
@@ -255,6 +296,55 @@ export function statusOf(parts: StatusParts) {
     savedTokens: savedTokens(published?.listing.tools ?? [], tools),
     instances: instancesOf(facts),
   };
+}
+
+function localFacts(server: ConfiguredServer, listed: readonly string[]) {
+  return {
+    /** The paths of the values that the layer of the person has (C7). */
+    local: server.local?.keys ?? [],
+    localPlace: server.local?.place,
+    /** Returns the original names that the lists of the layer publish or leave out (C7). */
+    siftedForMe: () => siftedByLayer(server, listed),
+  };
+}
+
+function siftedByLayer(server: ConfiguredServer, listed: readonly string[]): ReadonlySet<string> {
+  const below = server.local?.listsBelow;
+  if (!below || server.kind !== 'valid') return new Set();
+  const without = namesIn(below, listed);
+  const now = namesIn(server.definition.tools, listed);
+  return new Set(without && now && listed.filter((name) => without.has(name) !== now.has(name)));
+}
+
+/** The version of the latest instance counts, because the next one most likely runs it too. */
+function runningPackage(
+  { package: named }: ServerDefinition,
+  { serving, standIn }: UnitFacts,
+): RunningPackage | undefined {
+  if (!named) return undefined;
+  const { launcher, name, requested, pinned } = named;
+  const isSame = serving?.definition.package?.name === name;
+  const latest = serving?.pool.live.toSorted((a, b) => b.startedAt - a.startedAt)[0];
+  const runs = isSame ? latest?.connection.runs : undefined;
+  const reported = (serving ?? standIn)?.spoken.serverInfo?.version;
+  return {
+    launcher,
+    name,
+    ...(requested !== undefined && { requested }),
+    pinned,
+    ...(runs && { runs: runs.version }),
+    ...(runs?.integrity !== undefined && { integrity: runs.integrity }),
+    ...(reported !== undefined && { reported }),
+  };
+}
+
+function versionsDiffer(at: At, { serving }: UnitFacts): Problem[] {
+  const live = serving?.pool.live ?? [];
+  const versions = [...new Set(live.flatMap(({ connection: { runs } }) => runs?.version ?? []))];
+  const name = serving?.definition.package?.name ?? '';
+  return versions.length < 2
+    ? []
+    : [problemOf('versions-differ', at, { name, versions: versions.sort().join(', ') })];
 }
 
 function exclusionPlace(

@@ -25,10 +25,12 @@ export type SavedParts = ReadonlyMap<unknown, BinaryOutcome>;
 export function binaryOf(part: unknown): Binary | undefined {
   if (!isObject(part)) return undefined;
   const { type, resource } = part;
-  if (type === 'image' || type === 'audio')
+  if (type === 'image' || type === 'audio') {
     return binary(type, undefined, part['mimeType'], part['data']);
-  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string')
+  }
+  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string') {
     return undefined;
+  }
   // An agent reads the text if there are both text and bytes.
   if (typeof resource['text'] === 'string') return undefined;
   return binary('resource', resource['uri'], resource['mimeType'], resource['blob']);
@@ -73,12 +75,17 @@ export async function saveBinaries(
   for (const part of asList(content)) {
     const found = binaryOf(part);
     const outcome = found && left > 0 ? await save(found, origin, store, share) : undefined;
-    if (outcome) saved.set(part, outcome);
-    else if (found) over.push(part);
+    if (outcome) {
+      saved.set(part, outcome);
+    } else if (found) {
+      over.push(part);
+    }
     if (outcome?.kind === 'saved') left -= 1;
   }
   const why = `${tooManyFiles}, and ${over.length} more of its parts have bytes`;
-  for (const part of over) saved.set(part, { kind: 'notSaved', why });
+  for (const part of over) {
+    saved.set(part, { kind: 'notSaved', why });
+  }
   return saved;
 }
 
@@ -88,10 +95,13 @@ async function save(
   store: ArtifactStore,
   share: LoopShare | undefined,
 ): Promise<BinaryOutcome> {
-  if (found.base64.trim() === '' && found.kind !== 'resource')
+  if (found.base64.trim() === '' && found.kind !== 'resource') {
     return { kind: 'unreadable', why: 'it has no data' };
+  }
   const bytes = await inTurns(decoded(found.base64), share);
-  if (typeof bytes === 'string') return { kind: 'unreadable', why: bytes };
+  if (typeof bytes === 'string') {
+    return { kind: 'unreadable', why: bytes };
+  }
   return store.save(origin, {
     extension: extensionOf(found.imageType ?? found.type),
     pieces: [bytes],
@@ -131,9 +141,11 @@ export function* canonical(text: string): Sliced<string> {
 
 /** Returns the spelling that every reader takes, or the reason why there are no bytes. */
 function* spelled(text: string): Sliced<{ readonly base64: string } | string> {
-  const end = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
+  const end = text.length - paddingOf(text);
   const odd = yield* inPieces(text.slice(0, end), (piece) => /[^A-Za-z0-9+/]/.test(piece));
-  if (text.length % 4 === 0 && !odd.includes(true)) return { base64: text };
+  if (text.length % 4 === 0 && !odd.includes(true)) {
+    return { base64: text };
+  }
   const bytes = yield* decoded(text);
   return typeof bytes === 'string' ? bytes : { base64: yield* encoded(bytes) };
 }
@@ -149,8 +161,13 @@ function* encoded(bytes: Buffer): Sliced<string> {
 
 /** Returns the number of decoded bytes, and a few more if the text is in lines. */
 export function decodedSize(text: string): number {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+  const size = Math.floor((text.length * 3) / 4);
+  return Math.max(0, size - paddingOf(text));
+}
+
+function paddingOf(base64: string): number {
+  if (base64.endsWith('==')) return 2;
+  return base64.endsWith('=') ? 1 : 0;
 }
 
 /** Some servers put the prefix of a data URL before base64. */
@@ -159,9 +176,12 @@ export function splitDataUrl(text: string): {
   readonly type: string | undefined;
 } {
   const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
-  if (!prefix) return { base64: text, type: undefined };
+  if (!prefix) {
+    return { base64: text, type: undefined };
+  }
   const type = (prefix[1] ?? '').replace(/;\s*base64\s*$/i, '').trim();
-  return { base64: text.slice(prefix[0].length), type: type === '' ? undefined : type };
+  const base64 = text.slice(prefix[0].length);
+  return { base64, type: type === '' ? undefined : type };
 }
 
 function withoutSpace(text: string): string {
@@ -198,7 +218,9 @@ function* repaired(value: unknown): Sliced<unknown> {
     const inner = value[field];
     if (typeof inner !== 'object') continue;
     const next = yield* repaired(inner);
-    if (next !== inner) whole = { ...whole, [field]: next };
+    if (next !== inner) {
+      whole = { ...whole, [field]: next };
+    }
   }
   return whole;
 }
@@ -214,9 +236,12 @@ function* readable(given: Fields, key: BytesKey): Sliced<Fields> {
   const read = yield* spelled(written);
   const isEmpty = written.trim() === '' && (isImage || key === 'data');
   if (isEmpty) return unreadable(part, key, 'it has no data');
-  if (typeof read === 'string') return unreadable(part, key, read);
-  if (isImage && type === undefined)
+  if (typeof read === 'string') {
+    return unreadable(part, key, read);
+  }
+  if (isImage && type === undefined) {
     return unreadable(part, key, 'its bytes are no image of a known type');
+  }
   const isRight = read.base64 === written && type === mimeType;
   return isRight ? part : { ...part, [key]: read.base64, mimeType: type };
 }
@@ -225,9 +250,15 @@ function unreadable(part: Fields, key: BytesKey, why: string): Fields {
   const { mimeType, uri, type } = part;
   const media = type === 'image' ? 'Image' : 'Audio';
   const name = key === 'blob' ? `Resource ${asText(uri)}` : media;
-  const text = `[${name}: ${shown(asText(mimeType ?? '')) || 'unknown type'}. It cannot be read: ${why}]`;
+  const declared = shown(asText(mimeType ?? '')) || 'unknown type';
+  const text = `[${name}: ${declared}. It cannot be read: ${why}]`;
   const rest = without(part, key, 'mimeType');
-  return key === 'blob' ? { ...rest, text } : { ...rest, type: 'text', text };
+  if (key === 'blob') return { ...rest, text };
+  return {
+    ...rest,
+    type: 'text',
+    text,
+  };
 }
 
 function* plain(value: Fields, key: BytesKey): Sliced<Fields> {
@@ -321,8 +352,9 @@ const otherTypes: Readonly<Record<string, readonly string[]>> = {
  */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
-  if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/'))
+  if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) {
     return undefined;
+  }
   return signedType(base64) ?? imageTypes.find((each) => each === official(type));
 }
 

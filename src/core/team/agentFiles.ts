@@ -35,8 +35,9 @@ export function headOf(
   text: string,
 ): { readonly text: string; readonly start: number } | undefined {
   const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
-  const front = head?.[1] ?? '';
-  return head ? { text: front, start: head[0].indexOf(front, 3) } : undefined;
+  if (!head) return undefined;
+  const [whole, front = ''] = head;
+  return { text: front, start: whole.indexOf(front, 3) };
 }
 
 export function newAgentFile(agent: AgentOfMember): string {
@@ -64,9 +65,10 @@ export function withGrants(text: string, agent: AgentOfMember): string | undefin
   const { text: front, start } = head;
   const changed = withTools(front, before, agent.toolsets);
   if (changed === undefined) return undefined;
-  return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () =>
-    markOf(agent),
-  );
+  const above = text.slice(0, start);
+  const below = text.slice(start + front.length);
+  const whole = above + changed + below;
+  return whole.replace(marks, () => markOf(agent));
 }
 
 /** The number of items with separate edits, because the file is read again for each. */
@@ -141,7 +143,9 @@ function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly
   const written = nodes?.pairOf(nodes.root, 'tools');
   const edits = nodes && written && valueEdit(nodes, written, listOf(wanted));
   if (edits) return applyEdits(front, edits);
-  return `${front.slice(0, keySpan.end)}: ${listOf(wanted)}${front.slice(Math.max(value.span.end, keySpan.end))}`;
+  const key = front.slice(0, keySpan.end);
+  const rest = front.slice(Math.max(value.span.end, keySpan.end));
+  return `${key}: ${listOf(wanted)}${rest}`;
 }
 
 export function referenceOf(toolset: string): string {

@@ -142,6 +142,8 @@ export interface Toolset {
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   readonly features: ServerFeatures;
+  /** The text of the file for agents. It comes before the server's own instructions. */
+  readonly manual?: string | undefined;
   readonly instructions: string | undefined;
   /** True if each conversation has a separate instance (L1). */
   readonly leased: boolean;
@@ -158,7 +160,13 @@ export interface ServedTool extends PublishedTool {
    * (G3a).
    */
   readonly noAgentHostName?: true;
+  /** A person is asked once about every call that is not denied (S4d). */
   readonly isAsked?: true;
+  /**
+   * The permission of calls that no rule with arguments matches (S4e). Absent if no such rule is
+   * about the tool.
+   */
+  readonly otherwise?: 'allow' | 'ask' | 'deny';
   /** For our release tool: the server of the instance. */
   readonly releases?: string;
 }

@@ -91,9 +91,11 @@ function flattened(tool: OfferedTool): OfferedTool | undefined {
   if (/"\$ref":"#\/(?:anyOf|oneOf|allOf|not|enum)\//.test(JSON.stringify(root))) return undefined;
   // By name and JSON, because alternatives may say the same of an argument.
   const found = new Map<string, Map<string, unknown>>();
-  for (const properties of propertiesIn(root, root, new Set()))
-    for (const [name, schema] of Object.entries(properties))
+  for (const properties of propertiesIn(root, root, new Set())) {
+    for (const [name, schema] of Object.entries(properties)) {
       found.set(name, (found.get(name) ?? new Map()).set(JSON.stringify(schema), schema));
+    }
+  }
   const merged = [...found].map(([name, schemas]) => {
     const [first, ...others] = schemas.values();
     return [name, others.length > 0 ? { anyOf: [first, ...others] } : first];
@@ -115,7 +117,9 @@ function* propertiesIn(part: unknown, root: Schema, seen: Set<unknown>): Generat
   seen.add(part);
   yield asFields(part['properties']);
   const parts = [targetOf(part['$ref'], root), ...unions.flatMap((key) => asList(part[key]))];
-  for (const inner of parts) yield* propertiesIn(inner, root, seen);
+  for (const inner of parts) {
+    yield* propertiesIn(inner, root, seen);
+  }
 }
 
 /** An argument is required if each alternative requires it. */
@@ -124,10 +128,13 @@ function requiredIn(root: Schema): readonly unknown[] {
   for (const key of unions) {
     const parts = asList(root[key]);
     const counts = new Map<unknown, number>();
-    for (const name of parts.flatMap((part) => asList(resolved(part, root)['required'])))
+    for (const name of parts.flatMap((part) => asList(resolved(part, root)['required']))) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
     const fewest = key === 'allOf' ? 1 : parts.length;
-    for (const [name, count] of counts) if (count >= fewest) required.add(name);
+    for (const [name, count] of counts) {
+      if (count >= fewest) required.add(name);
+    }
   }
   return [...required];
 }
@@ -147,8 +154,10 @@ const quantities = {
 function alternatives(root: Schema): readonly string[] {
   return Object.entries(quantities).flatMap(([key, quantity]) => {
     const parts = [root[key] ?? []].flat();
+    if (parts.length === 0) return [];
     const texts = parts.map((part, index) => (index < mostNamed ? textOf(part, root) : ''));
-    return parts.length > 0 ? [`Arguments: ${quantity} ${shortList(texts, mostNamed)}.`] : [];
+    const listed = shortList(texts, mostNamed);
+    return [`Arguments: ${quantity} ${listed}.`];
   });
 }
 
@@ -163,9 +172,11 @@ function namesOf(given: unknown, root: Schema): readonly string[] {
   const part = resolved(given, root);
   const properties = asFields(part['properties']);
   const required = new Set(asList(part['required']).map(String));
-  return [...new Set([...required, ...Object.keys(properties)])].map((name) => {
+  const names = new Set([...required, ...Object.keys(properties)]);
+  return [...names].map((name) => {
     const { const: value } = asFields(properties[name]);
+    const optional = required.has(name) ? '' : '?';
     const only = value === undefined ? '' : `: ${inBrief(value, 100)}`;
-    return `${name}${required.has(name) ? '' : '?'}${only}`;
+    return `${name}${optional}${only}`;
   });
 }

@@ -2,6 +2,7 @@
  * Shows overrides in the tools for agents (O1), finds unfit ones, and completes and checks
  * calls.
  */
+import { english } from '../base/language.js';
 import { asFields, asList, isObject, without, type Fields } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
@@ -54,13 +55,15 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
     );
     schema = changed;
     rules.push({ ...rule, ...facts });
-    if (server.steps.areSpent)
+    if (server.steps.areSpent) {
       faults.push({
         kind: 'unusable',
         argument,
         detail: tooLong,
       });
-    else for (const fault of found) faults.push(fault);
+    } else {
+      for (const fault of found) faults.push(fault);
+    }
   }
   const inputSchema = schema as OfferedTool['inputSchema'];
   const shown: OfferedTool = {
@@ -84,22 +87,26 @@ type Report = (
 type Applied = { readonly schema: Schema } & Pick<ArgumentRule, 'isRequired' | 'isUnknown'>;
 
 function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report: Report): Applied {
-  if (rule.fixed) return fixed(server, schema, rule.name, rule.fixed.value, report);
+  if (rule.fixed) {
+    return fixed(server, schema, rule.name, rule.fixed.value, report);
+  }
   const { name, default: byDefault, allow } = rule;
   const isAllowedDefault = byDefault !== undefined && isAllowed(byDefault.value, rule);
   const change = (given: unknown): unknown => {
     const property = asFields(given);
     const narrowed = allow ? withAllowed(server, property, { ...rule, allow }, report) : property;
-    if (isAllowedDefault) return { ...narrowed, default: byDefault.value };
+    if (isAllowedDefault) {
+      return { ...narrowed, default: byDefault.value };
+    }
     return byDefault ? without(narrowed, 'default') : narrowed;
   };
   if (byDefault && withFixed(server, schema, name, byDefault.value)?.isRefused) {
-    const detail = `does not take the default ${inBrief(byDefault.value, 100)}`;
+    const detail = english`does not take the default ${inBrief(byDefault.value, 100)}`;
     report('refused', detail, { key: 'default' });
   }
   const changed = withChanged(server, schema, name, change, isAllowedDefault);
   if (byDefault && !isAllowedDefault) {
-    const detail = `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``;
+    const detail = english`may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``;
     report('refused', detail, { key: 'default', fix: 'Write a default that `allow` allows.' });
   }
   if (!changed) {
@@ -111,7 +118,9 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
     return { schema, isUnknown: true };
   }
   // If a call left it out, the server would take its own default.
-  if (!allow || isAllowedDefault) return { schema: changed.schema };
+  if (!allow || isAllowedDefault) {
+    return { schema: changed.schema };
+  }
   return { schema: withRequired(changed.schema, name), isRequired: true };
 }
 
@@ -130,21 +139,22 @@ function fixed(
   }
   const isUnknown = !found.isKnown;
   if (isUnknown) report('unknown', notSent);
-  if (found.isRefused)
-    report('refused', `does not take the value ${inBrief(value, 100)}`, { key: 'fixed' });
+  if (found.isRefused) {
+    report('refused', english`does not take the value ${inBrief(value, 100)}`, { key: 'fixed' });
+  }
   return isUnknown ? { schema, isUnknown } : { schema: found.schema };
 }
 
 function withRequired(schema: Schema, name: string): Schema {
-  return isRequiredBy(schema, name)
-    ? schema
-    : { ...schema, required: [...asList(schema['required']), name] };
+  if (isRequiredBy(schema, name)) return schema;
+  const required = [...asList(schema['required']), name];
+  return { ...schema, required };
 }
 
 const unusable = 'is in a part of the schema that no override can change';
 const tooLong = 'is in a schema that is too long to judge with its references';
 const unknown = 'is not in its schema';
-const notSent = `${unknown}, so it is not sent`;
+const notSent = 'is not in its schema, so it is not sent';
 
 type AllowRule = ArgumentRule & Required<Pick<ArgumentRule, 'allow'>>;
 
@@ -161,7 +171,7 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   } else {
     for (const [index, pattern] of patterns.entries()) {
       if (mayTake(server, property, pattern)) continue;
-      const detail = `has no value that the pattern ${quoted(pattern.text)} allows`;
+      const detail = english`has no value that the pattern ${quoted(pattern.text)} allows`;
       const fix = 'Remove the pattern, or write one for a value of the server’s schema.';
       report('refused', detail, {
         key: 'allow',
@@ -176,16 +186,18 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const told = narrowed === inner ? withNote(property, patterns) : undefined;
   if (!isList) return told ?? narrowed;
   const shown = told ?? { ...property, items: narrowed };
-  return isAllowed([], rule)
-    ? shown
-    : { ...shown, minItems: Math.max(1, Number(property['minItems']) || 1) };
+  if (isAllowed([], rule)) return shown;
+  const minItems = Math.max(1, Number(property['minItems']) || 1);
+  return { ...shown, minItems };
 }
 
 /** False if a schema refuses every text, and every list of a text, that a pattern allows. */
 function mayTake(server: GivenSchema, property: Schema, pattern: Pattern): boolean {
   const { judge } = server;
   const takes = (text: string) => judge.accepts(property, text) || judge.accepts(property, [text]);
-  if (!pattern.text.includes('*')) return takes(pattern.text);
+  if (!pattern.text.includes('*')) {
+    return takes(pattern.text);
+  }
   const { items } = property;
   const texts =
     knownTexts(server, property) ?? (isObject(items) ? knownTexts(server, items) : undefined);
@@ -204,12 +216,15 @@ function knownTexts({ root, steps }: GivenSchema, schema: Schema): readonly stri
     if (Array.isArray(values) || only !== undefined) {
       const listed: readonly unknown[] = Array.isArray(values) ? values : [only];
       steps.takeFor(listed.length);
-      for (const value of listed) if (typeof value === 'string') texts.add(value);
+      for (const value of listed) {
+        if (typeof value === 'string') texts.add(value);
+      }
       return true;
     }
     const types = [type].flat();
-    if (type !== undefined && !types.includes('string'))
+    if (type !== undefined && !types.includes('string')) {
       return !types.includes('array') || add(items, depth + 1);
+    }
     const target = targetOf($ref, root);
     const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
     return branches?.every((one: unknown) => add(one, depth + 1)) ?? false;
@@ -247,8 +262,9 @@ function narrowedText(server: GivenSchema, schema: Schema, patterns: readonly Pa
 function withNote(property: Schema, patterns: readonly Pattern[]): Schema {
   const { description } = property;
   const note = `Allowed: ${patterns.map(({ text }) => quoted(text)).join(', ')}.`;
-  if (typeof description !== 'string' || description === '')
+  if (typeof description !== 'string' || description === '') {
     return { ...property, description: note };
+  }
   const end = /[.!?]\s*$/.test(description) ? '' : '.';
   return { ...property, description: `${description.trimEnd()}${end} ${note}` };
 }
@@ -260,21 +276,30 @@ export type Completed =
 
 export function completed(override: AppliedOverride, given: Fields | undefined): Completed {
   const { rules } = override;
-  if (rules.length === 0) return { kind: 'completed', arguments: given };
+  if (rules.length === 0) {
+    return { kind: 'completed', arguments: given };
+  }
   const sent = new Map(Object.entries(given ?? {}).filter(isNotOtherSpelling(override)));
   for (const rule of rules) {
     const { name, fixed, default: byDefault, allow, isRequired, isUnknown } = rule;
     if (isUnknown) {
       // No agent may choose a value that the file fixes.
       if (fixed) sent.delete(name);
-    } else if (fixed) sent.set(name, fixed.value);
-    else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
+    } else if (fixed) {
+      sent.set(name, fixed.value);
+    } else if (byDefault && sent.get(name) === undefined) {
+      sent.set(name, byDefault.value);
+    }
     const value = sent.get(name);
     const isMissing = value === undefined;
     if (!allow || (isMissing ? !isRequired : isAllowed(value, rule))) continue;
     const patterns = allow.map(({ text }) => quoted(clipped(text, 100)));
-    const what = `${isMissing ? 'be left out' : refusedPart(value, rule)}. Allowed: ${shortList(patterns, 20)}.`;
-    return { kind: 'refused', message: `The argument "${name}" may not ${what}` };
+    const allowed = shortList(patterns, 20);
+    const what = isMissing ? 'be left out' : refusedPart(value, rule);
+    return {
+      kind: 'refused',
+      message: `The argument "${name}" may not ${what}. Allowed: ${allowed}.`,
+    };
   }
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }

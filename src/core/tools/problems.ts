@@ -1,4 +1,5 @@
 /** Makes the problems of filtering and naming (N2, N4, G3a). */
+import { counted, english } from '../base/language.js';
 import type { Place, Problem, Severity } from '../base/problem.js';
 import { groupedBy } from '../base/groupedBy.js';
 import { problemOf } from '../base/problemOf.js';
@@ -26,7 +27,7 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
     if (!last || left.length === 0) continue;
     ends.set(last, {
       ...last,
-      message: `${last.message} The same is true of ${left.length} more.`,
+      message: english`${last.message} The same is true of ${left.length} more.`,
     });
     for (const problem of left) ends.set(problem, undefined);
   }
@@ -67,7 +68,7 @@ export function keptOut(
   return (['whitelist', 'blacklist'] as const).flatMap((list) => {
     const names = out[list];
     if (names.length === 0) return [];
-    const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
+    const count = counts[of](names.length);
     const place = at.places.keyAt([of, list]);
     const given = {
       list,
@@ -80,16 +81,25 @@ export function keptOut(
   });
 }
 
+const counts: Readonly<Record<ListKind, (count: number) => string>> = {
+  tools: (count) => counted(count, '{0} tool', '{0} tools'),
+  prompts: (count) => counted(count, '{0} prompt', '{0} prompts'),
+  resources: (count) => counted(count, '{0} resource', '{0} resources'),
+};
+
 function ruleBroken(name: string): string {
   const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) =>
     JSON.stringify(character),
   );
   const causes = [
-    name.length === 0 && 'it is empty',
-    name.length > 64 && `it has ${name.length} characters; at most 64 are allowed`,
-    bad.length > 0 && `${bad.slice(0, 5).join(', ')} is not allowed`,
+    ...(name.length === 0 ? ['it is empty'] : []),
+    ...(name.length > 64
+      ? [english`it has ${name.length} characters; at most 64 are allowed`]
+      : []),
+    ...(bad.length > 0 ? [english`${bad.slice(0, 5).join(', ')} is not allowed`] : []),
   ];
-  return `${causes.filter(Boolean).join('; ')} (rule ${nameRule}, length ${name.length})`;
+  const all = causes.reduce((before, cause) => english`${before}; ${cause}`);
+  return english`${all} (rule ${nameRule}, length ${name.length})`;
 }
 
 export function shown(name: string): string {
@@ -114,8 +124,11 @@ export function publishedNameInvalid(at: At, tool: string, published: string): P
 }
 
 function named(names: readonly string[]): string {
-  const quoted = names.map((name) => `"${name}"`);
-  return `${names.length === 1 ? 'tool' : 'tools'} ${shortList(quoted, 12)}`;
+  const quoted = shortList(
+    names.map((name) => `"${name}"`),
+    12,
+  );
+  return names.length === 1 ? english`tool ${quoted}` : english`tools ${quoted}`;
 }
 
 interface Holder {
@@ -134,14 +147,20 @@ export function nameTaken(
   names: readonly string[],
   { holder, place, isNew }: Holder,
 ): Problem {
-  const [tools, has, are] =
+  const [tools, had, has] =
     names.length === 1
-      ? ['the tool', 'a tool of that name', 'it is']
-      : ['the tools', 'tools of these names', 'they are'];
-  const why = isNew
-    ? `${are} new since you let it start, and "${holder}" had ${has} at its approval`
-    : `"${holder}", which comes first, has ${has}`;
-  const related = holding(`"${holder}" has the ${named(names)}`, place);
+      ? [
+          'the tool',
+          english`it is new since you let it start, and "${holder}" had a tool of that name at its approval`,
+          english`"${holder}", which comes first, has a tool of that name`,
+        ]
+      : [
+          'the tools',
+          english`they are new since you let it start, and "${holder}" had tools of these names at its approval`,
+          english`"${holder}", which comes first, has tools of these names`,
+        ];
+  const why = isNew ? had : has;
+  const related = holding(english`"${holder}" has the ${named(names)}`, place);
   return problemOf('name-taken', at, {
     named: named(names),
     why,
@@ -212,8 +231,8 @@ export function agentHostNameUnusable(
   const words = wordsFor(at, tools);
   const why =
     holder === undefined
-      ? `which has ${words.first.length} characters, and they cut names at 64`
-      : `which is the name of a tool of "${holder}" there`;
+      ? english`which has ${words.first.length} characters, and they cut names at 64`
+      : english`which is the name of a tool of "${holder}" there`;
   return problemOf('agent-host-name', at, { ...words, why });
 }
 
@@ -248,9 +267,9 @@ export function heldElsewhere(
   all: readonly string[],
 ): Problem {
   const first = all.slice(0, 3).map(shown).join(', ');
-  const names = all.length > 3 ? `${first} and ${all.length - 3} more` : first;
+  const names = all.length > 3 ? english`${first} and ${all.length - 3} more` : first;
   const them = all.length === 1 ? 'it' : 'them';
-  const related = holding(`"${holder}" has ${names}`, place);
+  const related = holding(english`"${holder}" has ${names}`, place);
   return problemOf('entry-left-out:heldElsewhere', at, {
     holder,
     names,

@@ -12,10 +12,11 @@ import {
   type ServedTool,
   type Toolset,
 } from './catalogue.js';
-import type { PermissionVerdict, ToolNames } from './permissions.js';
+import type { ToolNames, ToolVerdict } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import { noClaims, type Claim, type Claims } from './claims.js';
 import * as problems from './problems.js';
+import { textsCut } from './textLimits.js';
 
 /**
  * The limit of the editor and of providers in one request, for models without a search among tools.
@@ -28,7 +29,7 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
   readonly places: ServerPlaces;
 }
 
-type Judge = (tool: ToolNames) => PermissionVerdict;
+type Judge = (tool: ToolNames) => ToolVerdict;
 
 /** An unchanged list keeps its result. A key for each tool would cost more than the tools. */
 const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
@@ -68,6 +69,17 @@ function servedOf(
   return made;
 }
 
+/** Marks a tool if clients are promised a question about each call (S4d). */
+export function withVerdict(tool: ServedTool, verdict: ToolVerdict | undefined): ServedTool {
+  const { permission, otherwise } = verdict ?? {};
+  if (permission !== 'ask' && otherwise === undefined) return tool;
+  return {
+    ...tool,
+    ...(permission === 'ask' && { isAsked: true }),
+    ...(otherwise && { otherwise }),
+  };
+}
+
 /**
  * @param candidates in file order, higher source first: the earlier one keeps a name that no claim
  * decides about
@@ -84,7 +96,11 @@ export function publish(
   const found = problems.fewOfEach(publication.found);
   return {
     toolsets,
-    problems: [...found, ...crowd(candidates, toolsets, reserved.size)],
+    problems: [
+      ...found,
+      ...crowd(candidates, toolsets, reserved.size),
+      ...candidates.flatMap((one) => textsCut(atOf(one), one)),
+    ],
   };
 }
 
@@ -107,18 +123,19 @@ class Names {
     const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
     const at = { server: candidate.id, places };
     const left: ExcludedTool[] = [];
-    const asked = new Set<string>();
+    const verdicts = new Map<string, ToolVerdict>();
     const claimed = offered.filter((tool) => {
-      const verdict = this.claim(candidate, tool);
-      if (verdict === 'ask') asked.add(tool.published);
-      if (typeof verdict !== 'string') left.push({ original: tool.original, reason: verdict });
-      return typeof verdict === 'string';
+      const verdict = this.judge(tool);
+      verdicts.set(tool.published, verdict);
+      const reason = this.claim(candidate, tool, verdict);
+      if (reason) left.push({ original: tool.original, reason });
+      return !reason;
     });
     this.reportNames(at, left);
     const all = claimed.length === offered.length ? offered : claimed;
-    const served = servedOf(all, candidate).map((tool): ServedTool => {
-      return asked.has(tool.published) ? { ...tool, isAsked: true } : tool;
-    });
+    const served = servedOf(all, candidate).map((tool) =>
+      withVerdict(tool, verdicts.get(tool.published)),
+    );
     const appTools = ofApps
       .filter((tool) => this.judge(tool).permission !== 'deny')
       .map((tool) => {
@@ -137,12 +154,12 @@ class Names {
     };
   }
 
-  /** Gives a toolset the name of its tool, or says why it does not get the name. */
+  /** Gives a toolset the name of its tool, or returns why it does not get the name. */
   private claim(
     { id }: Candidate,
-    { original, published }: PublishedTool,
-  ): 'allow' | 'ask' | ExclusionReason {
-    const { permission, pattern = published } = this.judge({ original, published });
+    { published }: PublishedTool,
+    { permission, pattern = published }: ToolVerdict,
+  ): ExclusionReason | undefined {
     if (permission === 'deny')
       return {
         kind: 'denied',
@@ -155,7 +172,7 @@ class Names {
     const holder = first?.server ?? this.holders.get(published) ?? id;
     if (holder === id) {
       this.holders.set(published, id);
-      return permission;
+      return undefined;
     }
     const isFirm = claims.find(({ server }) => server === id)?.isFirm === true;
     const isNew = first !== undefined && !isFirm;

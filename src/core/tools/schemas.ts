@@ -43,24 +43,29 @@ export const lookedAt = perObject((tool: OfferedTool) => {
   const { schema, drafts } = withCurrentKeywords(tool.inputSchema);
   const inputSchema = isUnionOfObjects(schema) ? { type: 'object', ...schema } : schema;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
-  if (unusable !== undefined) return { unusable, drafts, readable: tool };
+  if (unusable !== undefined) {
+    return { unusable, drafts, readable: tool };
+  }
   const isWrong = typeof mirroredParams(inputSchema) === 'string';
   const mirrored = isWrong ? (withoutMirroring(inputSchema) as typeof inputSchema) : inputSchema;
   const input = withoutBooleanProperties(mirrored) as typeof tool.inputSchema;
   // The editor gets no output schemas.
   const refused = refusedPart(inputSchema, 'inputSchema', 0);
   const given = input === tool.inputSchema ? tool : { ...tool, inputSchema: input };
-  if (outputSchema === undefined) return { refused, drafts, readable: given };
+  if (outputSchema === undefined) {
+    return { refused, drafts, readable: given };
+  }
   const output = { ...outputSchema };
   if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
-  if (outputLeftOut !== undefined)
+  if (outputLeftOut !== undefined) {
     return {
       refused,
       drafts,
       outputLeftOut,
       readable: withoutOutput(given),
     };
+  }
   const outputForAll = withoutBooleanProperties(output);
   return { refused, drafts, readable: { ...given, outputSchema: outputForAll } };
 });
@@ -83,12 +88,20 @@ function withoutBoolean(schema: unknown): unknown {
 }
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {
-  if (!isObject(schema)) return `${where} is ${describe(schema)}, not an object`;
+  if (!isObject(schema)) {
+    return `${where} is ${describe(schema)}, not an object`;
+  }
   const { type, properties = {}, required = [] } = schema;
-  if (type !== 'object') return `${where}.type is ${describe(type)}, not "object"`;
-  if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
+  if (type !== 'object') {
+    return `${where}.type is ${describe(type)}, not "object"`;
+  }
+  if (!isObject(properties)) {
+    return `${where}.properties is ${describe(properties)}, not an object`;
+  }
   const [name, wrong] = Object.entries(properties).find(([, value]) => !isSchema(value)) ?? [];
-  if (name !== undefined) return `${where}.properties.${name} is ${describe(wrong)}, not a schema`;
+  if (name !== undefined) {
+    return `${where}.properties.${name} is ${describe(wrong)}, not a schema`;
+  }
   return isTexts(required) ? undefined : `${where}.required is not a list of names`;
 }
 
@@ -101,7 +114,9 @@ function refusedPart(
   if (!isObject(schema) || depth > deepest) return undefined;
   const { type = [] } = schema;
   const wrong = [type].flat().find((name) => !isType(name));
-  if (wrong !== undefined) return `${where}.type is ${describe(wrong)}, not a JSON type`;
+  if (wrong !== undefined) {
+    return `${where}.type is ${describe(wrong)}, not a JSON type`;
+  }
   if (type === 'array' && !mayBeBare && arrayKeywords.every((key) => schema[key] === undefined)) {
     return `${where} is an array without "items"`;
   }
@@ -126,10 +141,12 @@ function partsBelow(
 ): Part[] {
   return Object.entries(schema).flatMap(([key, value]): Part[] => {
     if (typeof value !== 'object') return [];
-    if (schemaListKeywords.includes(key) && Array.isArray(value))
+    if (schemaListKeywords.includes(key) && Array.isArray(value)) {
       return value.map((part: unknown, index): Part => [`${key}[${index}]`, part]);
-    if (mapKeywords.includes(key) && isObject(value))
+    }
+    if (mapKeywords.includes(key) && isObject(value)) {
       return Object.entries(value).map(([name, part]): Part => [`${key}.${name}`, part]);
+    }
     return keywords.includes(key) ? [[key, value]] : [];
   });
 }
@@ -252,15 +269,24 @@ function withCurrentKeywords(root: Schema): { schema: Schema; drafts: readonly P
         note('reference', '$ref');
       }
     }
-    for (const key of Object.keys(part))
-      if (testsOfModels.get(key)?.isRight(part[key]) === false) note('keyword', key);
-    if (Array.isArray(items)) note('keyword', 'items');
+    for (const key of Object.keys(part)) {
+      if (testsOfModels.get(key)?.isRight(part[key]) === false) {
+        note('keyword', key);
+      }
+    }
+    if (Array.isArray(items)) {
+      note('keyword', 'items');
+    }
     if (current !== part) changes.set(part, current);
-    for (const [at, below] of partsBelow(part)) look(below, `${where}.${at}`, depth + 1);
+    for (const [at, below] of partsBelow(part)) {
+      look(below, `${where}.${at}`, depth + 1);
+    }
   };
   look(root, 'inputSchema', 0);
   const changed = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(changed);
+    if (Array.isArray(value)) {
+      return value.map(changed);
+    }
     return isObject(value) ? mapped(changes.get(value) ?? value, changed) : value;
   };
   return { schema: changes.size > 0 ? (changed(root) as Schema) : root, drafts };
@@ -277,8 +303,9 @@ function currentPart(part: Schema): Schema {
     const { [bound]: limit, [exclusive]: isExclusive } = part;
     if (typeof isExclusive !== 'boolean') continue;
     current = without(current, exclusive);
-    if (isExclusive && typeof limit === 'number')
+    if (isExclusive && typeof limit === 'number') {
       current = { ...without(current, bound), [exclusive]: limit };
+    }
   }
   const { items, additionalItems = {}, required, properties } = part;
   if (Array.isArray(items)) {
@@ -305,9 +332,12 @@ function notToBeCompiled(schema: unknown): string | undefined {
     known.add(part);
     for (const [key, value] of Object.entries(part)) {
       const test = valueTests.get(key);
-      if (test?.isRight(value) === false)
+      if (test?.isRight(value) === false) {
         return `${where}.${key} is ${describe(value)}, not ${test.wanted}`;
-      if (referenceKeywords.includes(key)) references.push([`${where}.${key}`, part, value]);
+      }
+      if (referenceKeywords.includes(key)) {
+        references.push([`${where}.${key}`, part, value]);
+      }
     }
     const { nullable, type } = part;
     if (
@@ -328,7 +358,9 @@ function notToBeCompiled(schema: unknown): string | undefined {
     const targets = new Map<unknown, unknown>();
     for (const [where, part, reference] of references) {
       const target = targetOf(reference, schema);
-      if (!known.has(target)) return `${where} is ${describe(reference)}, not a part of the schema`;
+      if (!known.has(target)) {
+        return `${where} is ${describe(reference)}, not a part of the schema`;
+      }
       targets.set(part, target);
     }
     const ending = new Set<unknown>();

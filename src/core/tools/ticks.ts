@@ -17,8 +17,10 @@ export function withTicks(
   // Ticked tools come first, so no list becomes empty on the way.
   const ordered = [...ticks].sort(([, one], [, other]) => Number(other) - Number(one));
   return ordered.reduce((now, [name, ticked]) => {
-    if ((judge(compileFilter(now), name).kind === 'in') === ticked) return now;
-    return ticked ? withTool(now, name) : withoutTool(now, names, name);
+    const isIn = judge(compileFilter(now), name).kind === 'in';
+    if (isIn === ticked) return now;
+    if (ticked) return withTool(now, name);
+    return withoutTool(now, names, name);
   }, filter);
 }
 
@@ -70,10 +72,12 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   const isBlacklisted = anyOf(blacklist);
   const removed = whitelist.filter((text) => compilePattern(text).matches(name));
   const hasBlacklist = compileFilter(filter).blacklist.length > 0;
-  const isOut = isBlacklisted(name);
-  if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
-  if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text)))
+  if (removed.length === 0) {
+    return { whitelist, blacklist: [...blacklist, name] };
+  }
+  if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) {
     return { whitelist: [], blacklist: [name] };
+  }
   const kept = whitelist.filter((text) => !removed.includes(text));
   // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern
   // are written instead, unless their names would be patterns.
@@ -85,10 +89,13 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
     (one) => one !== name && !one.includes('*') && isLost(one),
   );
   const next = { whitelist: [...kept, ...others], blacklist };
-  if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };
-  return compileFilter(next).whitelist.length === 0
-    ? { ...next, blacklist: [...blacklist, '*'] }
-    : next;
+  if (hasBlacklist) {
+    if (isBlacklisted(name)) return next;
+    return { ...next, blacklist: [...blacklist, name] };
+  }
+  const hasWhitelist = compileFilter(next).whitelist.length > 0;
+  if (hasWhitelist) return next;
+  return { ...next, blacklist: [...blacklist, '*'] };
 }
 
 function anyOf(list: readonly string[]): (name: string) => boolean {

@@ -56,7 +56,9 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
     const { start, end } = edit.span;
     const meets = ({ span }: TextEdit): boolean =>
       (start === span.start && end === span.end) || (start < span.end && span.start < end);
-    if (!kept.some(meets)) kept.push(edit);
+    if (!kept.some(meets)) {
+      kept.push(edit);
+    }
   }
   return kept;
 }
@@ -66,13 +68,17 @@ export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   const plain =
     /^[a-zA-Z0-9_/.][a-zA-Z0-9_/.*@+-]*$/.test(value) &&
     !/^(?:true|false|null|[-+.]?[0-9].*|\.(?:inf|nan))$/i.test(value);
-  return quote === '' && plain ? value : `'${value.replaceAll("'", "''")}'`;
+  if (quote === '' && plain) return value;
+  const escaped = value.replaceAll("'", "''");
+  return `'${escaped}'`;
 }
 
 /** Returns a plain value in flow style. Undefined keys are left out. */
 export function flowText(value: unknown): string {
   if (typeof value === 'string') return quotedText(value);
-  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
+  if (Array.isArray(value)) {
+    return `[${value.map(flowText).join(', ')}]`;
+  }
   if (!isObject(value)) return asText(value);
   const entries = Object.entries(value).flatMap(([key, item]) =>
     item === undefined ? [] : [`${keyText(key)}: ${flowText(item)}`],
@@ -86,7 +92,9 @@ export function keyText(key: string): string {
 
 function quotedText(text: string, quoted = false): string {
   // Single quotes have no way to write these.
-  if (/[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text)) return JSON.stringify(text);
+  if (/[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(text)) {
+    return JSON.stringify(text);
+  }
   return scalarText(text, quoted ? "'" : '');
 }
 
@@ -101,15 +109,21 @@ export function replaceItem(nodes: EditNodes, itemStart: number, value: string):
 
 function scalarEdit(node: unknown, text: string): Edits {
   const span = spanOf(node);
-  return isScalar(node) && span && !isBlockScalar(node)
-    ? [{ span, text: textLike(node, text) }]
-    : undefined;
+  if (!span || !isScalar(node) || isBlockScalar(node)) return undefined;
+  return [{ span, text: textLike(node, text) }];
 }
 
 /** Writes a text with the quotes of another scalar. */
 export function textLike(node: unknown, value: string): string {
   const type = isScalar(node) ? node.type : undefined;
-  return scalarText(value, type === 'QUOTE_SINGLE' ? "'" : type === 'QUOTE_DOUBLE' ? '"' : '');
+  switch (type) {
+    case 'QUOTE_SINGLE':
+      return scalarText(value, "'");
+    case 'QUOTE_DOUBLE':
+      return scalarText(value, '"');
+    default:
+      return scalarText(value);
+  }
 }
 
 /** Replaces the scalar or alias at a key. A `text` keeps its quotes. `raw` is written as given. */
@@ -119,13 +133,12 @@ export function replaceValue(
   value: string,
   kind: 'text' | 'raw' = 'text',
 ): Edits {
-  const pair = nodes.pairAt(keyStart)?.pair;
-  if (!pair) return undefined;
-  return valueEdit(
-    nodes,
-    { pair },
-    isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value,
-  );
+  const place = nodes.pairAt(keyStart);
+  if (!place) return undefined;
+  const written = place.pair.value;
+  const keepsQuotes = kind === 'text' && isScalar(written);
+  const text = keepsQuotes ? textLike(written, value) : value;
+  return valueEdit(nodes, place, text);
 }
 
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
@@ -143,14 +156,21 @@ function removeAt(nodes: EditNodes, collection: Collection, index: number): Edit
   const { start, end } = nodes.extent(item);
   const hasAnchor = /(?:^|[\s,[{:])&[^\s&]/.test(nodes.text.slice(start, end));
   if (hasAnchor) return undefined;
-  if (collection.flow) return removeInFlow(nodes, collection, index, { start, end });
+  if (collection.flow) {
+    return removeInFlow(nodes, collection, index, { start, end });
+  }
   // An anchor without content would change the meaning of its aliases.
-  if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined)
+  if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined) {
     return undefined;
+  }
   const first = nodes.firstOnLine(collection, item);
   const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
   if (first === undefined || (rest !== '' && !rest.startsWith('#'))) return undefined;
-  return [{ span: { start: nodes.lineStart(first), end: nodes.nextLine(end) }, text: '' }];
+  const lines = {
+    start: nodes.lineStart(first),
+    end: nodes.nextLine(end),
+  };
+  return [{ span: lines, text: '' }];
 }
 
 /**
@@ -168,11 +188,14 @@ export function insertAt(
   const before: unknown = collection.items[index - 1];
   const next: unknown = collection.items[index];
   if (collection.flow) {
-    if (before !== undefined) return [insertion(nodes.extent(before).end, `, ${flow}`)];
+    if (before !== undefined) {
+      return [insertion(nodes.extent(before).end, `, ${flow}`)];
+    }
     const open = (spanOf(collection)?.start ?? 0) + 1;
     const blank = isMap(collection) ? ' ' : '';
-    if (next === undefined)
+    if (next === undefined) {
       return [insertion(open, blank + flow + (text[open] === '}' ? blank : ''))];
+    }
     const { start } = nodes.extent(next);
     const gap = nodes.beginsLine(start) ? lineBreak + ' '.repeat(nodes.column(start)) : ' ';
     return [insertion(start, `${flow},${gap}`)];
@@ -180,8 +203,9 @@ export function insertAt(
   const start = nodes.firstOnLine(collection, before ?? next);
   if (start === undefined) return undefined;
   const indent = text.slice(nodes.lineStart(start), start);
-  if (before === undefined)
+  if (before === undefined) {
     return [insertion(start, lines.map((line) => line + lineBreak + indent).join(''))];
+  }
   const added = lines.map((line) => lineBreak + (line && indent + line)).join('');
   return [insertion(nodes.lineEnd(nodes.extent(before).end), added)];
 }
@@ -191,7 +215,8 @@ export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: 
   if (!isMap(map)) return undefined;
   const first = map.items[0]?.key;
   const isJson = map.flow && isScalar(first) && first.type === 'QUOTE_DOUBLE';
-  return insertAt(nodes, map, 0, [`${isJson ? JSON.stringify(key) : key}: ${value}`]);
+  const name = isJson ? JSON.stringify(key) : key;
+  return insertAt(nodes, map, 0, [`${name}: ${value}`]);
 }
 
 /** Appends items to a list. @param values in flow style */
@@ -208,7 +233,9 @@ export function prependItems(
   values: readonly string[],
 ): Edits {
   const { value: list } = place.pair;
-  if (isEmptyValue(list)) return valueEdit(nodes, place, `[${values.join(', ')}]`);
+  if (isEmptyValue(list)) {
+    return valueEdit(nodes, place, `[${values.join(', ')}]`);
+  }
   return isSeq(list) ? insertItems(nodes, list, 0, values) : undefined;
 }
 
@@ -239,12 +266,15 @@ export function valueEdit(
   if (isEmptyValue(value)) {
     const at = nodes.afterColon(pair);
     // Here an anchor has no node, or the value is on a later line.
-    if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined)
+    if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) {
       return undefined;
-    return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
+    }
+    const isBehindColon = nodes.text[at - 1] === ':';
+    return isBehindColon ? [insertion(at, ` ${text}`)] : undefined;
   }
+  if (!isScalar(value) && !isAlias(value)) return undefined;
   const span = spanOf(value);
-  if (!span || isBlockScalar(value) || !(isScalar(value) || isAlias(value))) return undefined;
+  if (!span || isBlockScalar(value)) return undefined;
   return [{ span, text }];
 }
 
@@ -273,11 +303,14 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     return [{ span: { start: span.start, end }, text: '' }];
   }
   const before: unknown = collection.items[index - 1];
-  if (before === undefined) return [{ span, text: '' }];
+  if (before === undefined) {
+    return [{ span, text: '' }];
+  }
   const start = nodes.skipBlank(nodes.extent(before).end);
   if (nodes.text[start] !== ',') return undefined;
-  if (nodes.text.slice(start + 1, span.start).trim() === '')
+  if (nodes.text.slice(start + 1, span.start).trim() === '') {
     return [{ span: { start, end: span.end }, text: '' }];
+  }
   return [
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },

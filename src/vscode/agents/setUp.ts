@@ -1,6 +1,7 @@
 /**
  * *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand.
  */
+import { english, plural, said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +80,7 @@ async function confirmsPort(
   const isSettled = (): boolean => endpoint.state.kind !== 'starting';
   if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));
   const problem = agentEndpointProblem(endpoint.state);
-  if (problem) throw new Error(`${problem.message} ${problem.fix}`);
+  if (problem) throw new Error(`${translated(problem.message)} ${translated(problem.fix)}`);
   return true;
 }
 
@@ -158,24 +159,30 @@ async function writeEntries(
         folder: folderPaths()[0] ?? homedir(),
         tokenFile,
       });
-      if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
+      if (made.kind === 'impossible')
+        throw new Error(english`Nothing was written: ${made.reason}.`);
       return made;
     },
-    title: 'with the toolsets',
+    title: (name) => said`${name}: with the toolsets`,
     report: ({ report }) => [
       'Agent.md',
       `# ${agents[kind].program}\n\n${report}${startText(unseen)}`,
     ],
     question: ({ entries: { length } }) => {
       const names = unseen.map(({ server }) => `“${server}”`).join(', ');
-      const approves = names === '' ? '' : ` This approves ${names}.`;
-      return inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?${approves}`;
+      const question = plural(
+        length,
+        'Write this entry to {1}?',
+        'Write these {0} entries to {1}?',
+        label,
+      );
+      return names === '' ? inert`${question}` : inert`${question} This approves ${names}.`;
     },
     yes: 'Write',
   });
   if (!agreed) return false;
   if (agreed.advice !== undefined) {
-    tell(inert`${label} stays as it is. ${agreed.advice}`);
+    tell(inert`${label} stays as it is. ${translated(agreed.advice)}`);
     return false;
   }
   const isNew = agreed.edits.length > 0;
@@ -186,18 +193,20 @@ async function writeEntries(
     editsOf: agreed.editsOf,
   };
   const { isSaved } = isNew ? await writeEdits(change) : { isSaved: true };
-  const done = !isNew
-    ? 'already has these entries'
-    : isSaved
-      ? 'was written'
-      : 'has other unsaved changes. Save it';
-  tell(inert`${label} ${done}. ${agents[kind].program} finds the toolsets when it starts next.`);
+  tell(
+    inert`${doneText(label, isNew, isSaved)} ${agents[kind].program} finds the toolsets when it starts next.`,
+  );
   return isNew;
+}
+
+function doneText(label: string, isNew: boolean, isSaved: boolean): string {
+  if (!isNew) return said`${label} already has these entries.`;
+  return isSaved ? said`${label} was written.` : said`${label} has other unsaved changes. Save it.`;
 }
 
 /** Writing the entries approves these launches (S1). */
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));
-  return `\n## What the agent may start then\n\n${reviewTexts(pending, fileLabel).now}`;
+  return said`\n## What the agent may start then\n\n${reviewTexts(pending, fileLabel).now}`;
 }

@@ -1,4 +1,5 @@
 /** Translates the editor's requests about a config file for the core, and the answers back. */
+import { english, said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -19,6 +20,7 @@ import { sameAs } from '../../core/base/paths.js';
 import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
 import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
+import { mindsText } from '../../core/authoring/mindsText.js';
 import { inLayer, movedToLayer } from '../../core/config/edit/layerEdits.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
@@ -35,7 +37,14 @@ import {
   Hover,
   markdownString,
 } from '../views/inertEditor.js';
-import { failureText, overrideText, present, previousLine, toolCount } from '../views/phrases.js';
+import {
+  failureText,
+  overrideText,
+  packageLine,
+  present,
+  previousLine,
+  toolCount,
+} from '../views/phrases.js';
 import { areChangesForMe } from '../views/trees.js';
 import { actions, filesOf, stateWord } from '../views/serverStates.js';
 import { openDocument, openToEdit } from '../views/review/documents.js';
@@ -157,13 +166,17 @@ function hoverAt(
       if (!other) return undefined;
       const label = code(fileLabel(other.uri.fsPath));
       return {
-        text: other.getText(),
+        text: textInOurForm(other),
         says: isLayer(other) ? formatted`Only for me, ${label} has` : formatted`${label} has`,
         redact: slot.redact,
       };
     },
   });
   return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
+}
+
+export function textInOurForm(document: Document): string {
+  return mindsText(document.uri.fsPath, document.getText());
 }
 
 type ReadFixes = ReturnType<typeof readFixes>;
@@ -186,7 +199,11 @@ function readFixes(slot: EngineSlot, document: Document, others: Others) {
       const free = resolve(folder, path);
       return !existsSync(free) && leadsOutside(folder, free) === undefined;
     },
-    below: (server) => (isLayer(document) ? others.get(server)?.getText() : undefined),
+    packageOf: (server) => statusOf(slot, document, server)?.package,
+    below: (server) => {
+      const other = isLayer(document) ? others.get(server) : undefined;
+      return other && textInOurForm(other);
+    },
   });
   return {
     problems,
@@ -263,9 +280,16 @@ function moving(document: Document, offset: number, layer: Layer): vscode.CodeAc
   };
   const path = keysAt(texts.shared, offset).map(({ key }) => key);
   const moved = movedToLayer(texts, path);
-  if (!moved) return [];
+  if (moved === undefined) return [];
+  const title = said`Move to My Local File`;
+  if (typeof moved === 'string') {
+    const action = new CodeAction(inert`${title}`, vscode.CodeActionKind.QuickFix);
+    // The editor shows it with its reason if a person asks and there is no other.
+    action.disabled = { reason: inert`${moved}` };
+    return [action];
+  }
   const edit = workspaceEdit(document, moved.shared);
-  return [layerAction('Move to My Local File', layer, moved.local, edit)];
+  return [layerAction(title, layer, moved.local, edit)];
 }
 
 function layerAction(
@@ -307,7 +331,7 @@ function prepareRename(
   at: vscode.Position,
 ): { range: vscode.Range; placeholder: string } {
   const found = serverAt(document.getText(), document.offsetAt(at));
-  if (!found) throw new Error('Place the cursor in the id of a server to rename it.');
+  if (!found) throw new Error(english`Place the cursor in the id of a server to rename it.`);
   return {
     range: rangeOf(document, found.keySpan),
     placeholder: found.id,
@@ -379,6 +403,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
     state.kind === 'failed' && failureText(state),
     previous && formatted`${previousLine(previous, Date.now())}`,
     serverInfo && formatted`${serverInfo.name} ${serverInfo.version}`,
+    server.package && packageLine(server.package),
   ]);
   return markdownList(lines, '\n\n');
 }
@@ -448,7 +473,7 @@ function toAction(
     const editsOf = (now: string | undefined): readonly TextEdit[] => {
       // The person may edit the file before the value is entered.
       if (now !== text)
-        throw new Error('The file has changed. The value is kept, so use the fix again.');
+        throw new Error(english`The file has changed. The value is kept, so use the fix again.`);
       return edits;
     };
     const change = {

@@ -2,10 +2,12 @@
  * The only way to change a file through the editor, so the person can undo it. Keeps comments (E3).
  * Loaded on demand.
  */
+import { english, plural } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { decidingPattern, tickTools, type TickedLists } from '../../core/authoring/toolLists.js';
+import { tickedOf, withTicked } from '../../core/authoring/rememberedTicks.js';
+import { changedFileOf, decidingPattern, tickTools } from '../../core/authoring/toolLists.js';
 import { systemClock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
@@ -15,15 +17,14 @@ import { addOverride, setEnabled } from '../../core/config/edit/serverEdits.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { applyEdits, type Edits, type TextEdit } from '../../core/yaml/edits.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
 import { keepOutOfGit, localFileOf } from '../engine/localFile.js';
+import type { Shell } from '../engine/shell.js';
 import { tell, window } from '../views/inertEditor.js';
-import { counted } from '../views/phrases.js';
 import { fileLabel } from '../views/places.js';
 import { openDocument, openToEdit } from '../views/review/documents.js';
 import type { TickedRow } from '../views/rows/subject.js';
 import { areChangesForMe } from '../views/trees.js';
-import { rangeOf, workspaceEdit } from './authoring.js';
+import { rangeOf, textInOurForm, workspaceEdit } from './authoring.js';
 
 export interface FileChange {
   readonly file: string;
@@ -60,14 +61,15 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   const wasDirty = document.isDirty;
   const edits = editsOf(document.getText());
   if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
-    throw new Error(`${name} could not be changed.`);
+    throw new Error(english`${name} could not be changed.`);
   }
   if (wasDirty) return { document, isSaved: false };
   // The editor follows links when it saves, and another program may have made one since.
   refuseOutside(root, file);
   // `save` is also false if the auto save came first, perhaps with an earlier text.
   const isSaved = async (): Promise<boolean> => (await document.save()) || !document.isDirty;
-  if (!(await isSaved()) && !(await isSaved())) throw new Error(`${name} could not be saved.`);
+  if (!(await isSaved()) && !(await isSaved()))
+    throw new Error(english`${name} could not be saved.`);
   return { document, isSaved: true };
 }
 
@@ -77,7 +79,7 @@ export async function writeEnabled(
   isForMe: boolean,
 ): Promise<void> {
   const target = await targetOf(server, isForMe);
-  const byHand = `write enabled: ${enabled} yourself`;
+  const byHand = english`write enabled: ${String(enabled)} yourself`;
   await change(server, target, (text) => setEnabled(text, server.id, enabled), byHand);
 }
 
@@ -87,24 +89,21 @@ interface ChangedFile {
   readonly below?: vscode.TextDocument;
 }
 
-/** One file has the whole entry of an own server, and a server of the user's file changes there. */
 async function targetOf(server: ServerStatus, isForMe = areChangesForMe()): Promise<ChangedFile> {
-  const { source, place, origin, localPlace } = server;
-  const isOnly = localPlace ? localPlace.file === place.file : origin === 'user';
-  if (isOnly || !(isForMe || origin === 'local')) return { file: source };
-  const file = localPlace?.file ?? localFileOf(place.file);
-  return {
-    file,
-    below: await openToEdit(place.file),
-  };
+  const { file, below } = changedFileOf(server, isForMe, localFileOf);
+  return below === undefined ? { file } : { file, below: await openToEdit(below) };
 }
 
-/** The lists of each server after the last ticks. */
-const ticked = new Map<string, TickedLists>();
+const tickedKey = 'ticked';
 let shownUndo: Disposable | undefined;
 
-export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): Promise<void> {
+export async function writeTicks(
+  { slot, context: { workspaceState: memory } }: Shell,
+  rows: readonly TickedRow[],
+): Promise<void> {
   shownUndo?.dispose();
+  // *Undo* writes to the file of the ticks, also if the person has used the switch since.
+  const isForMe = rows[0]?.isForMe ?? areChangesForMe();
   for (const server of slot.state.snapshot.servers) {
     const { id, listed } = server;
     const ticks = new Map(
@@ -114,11 +113,13 @@ export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): 
           : [],
       ),
     );
-    const byHand = `change the whitelist or the blacklist of “${id}” yourself`;
+    const byHand = english`change the whitelist or the blacklist of “${id}” yourself`;
     if (ticks.size === 0) continue;
-    const target = await targetOf(server);
+    const target = await targetOf(server, isForMe);
     const key = `${target.file}#${id}`;
-    const made = (text: string) => tickTools(text, id, listed, ticks, ticked.get(key));
+    // Another tick may come first, so the last ticks are read with the text.
+    const made = (text: string) =>
+      tickTools(text, id, listed, ticks, tickedOf(memory.get(tickedKey), key));
     const text = target.below ? '' : (await openToEdit(target.file)).getText();
     const sharing = made(text)?.others ?? [];
     const answer = sharing.length > 0 ? await askAboutSharing(id, sharing) : 'Change All';
@@ -126,8 +127,8 @@ export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): 
     const editsOf = (text: string): Edits => {
       const plan = made(text);
       if (!plan) return undefined;
-      ticked.set(key, plan.after);
-      if (plan.count > 0 && plan.gone.length > 0) showUndo(plan, rows);
+      void memory.update(tickedKey, withTicked(memory.get(tickedKey), key, plan.after));
+      if (plan.count > 0 && plan.gone.length > 0) showUndo(plan, rows, isForMe);
       return answer === ownLists ? plan.own : plan.edits;
     };
     await change(server, target, editsOf, byHand);
@@ -142,21 +143,22 @@ const ownLists = 'Give This One Its Own List';
 
 function askAboutSharing(id: string, others: readonly string[]) {
   const question = inert`“${id}” shares this list with “${others.join('”, “')}” in the config file.`;
-  return others.length > 1
-    ? window.showWarningMessage(question, 'Change All', ownLists)
-    : window.showWarningMessage(question, 'Change Both', ownLists);
+  const all = others.length > 1 ? 'Change All' : 'Change Both';
+  return window.showWarningMessage(question, all, ownLists);
 }
 
 /** Says for some seconds that names replaced patterns. A click ticks the tools again. */
 function showUndo(
   { gone, count }: { readonly gone: readonly string[]; readonly count: number },
   rows: readonly TickedRow[],
+  isForMe: boolean,
 ): void {
   const { Left } = vscode.StatusBarAlignment;
   const item = window.createStatusBarItem('mcpToolsets.undoTicks', Left, -1000);
   item.name = inert`MCP Toolsets: Undo`;
-  item.text = inert`\`${gone.join('`, `')}\` became ${counted(count, 'name')} · Undo`;
-  const again = rows.filter((row) => row.ticked === false).map((node) => ({ node }));
+  item.text = inert`\`${gone.join('`, `')}\` became ${plural(count, '1 name', '{0} names')} · Undo`;
+  const unticked = rows.filter((row) => row.ticked === false);
+  const again = unticked.map((row) => ({ node: { ...row, isForMe } }));
   item.command = {
     command: 'mcpToolsets.publishTool',
     title: inert`Undo`,
@@ -178,7 +180,7 @@ export async function writeFixed(
   if (existsSync(target.file)) await vscode.window.showTextDocument(await openToEdit(target.file));
   const path = [tool, 'arguments', argument, 'fixed'];
   const written = JSON.stringify(value);
-  const byHand = `write the override of “${tool}” yourself`;
+  const byHand = english`write the override of “${tool}” yourself`;
   await change(server, target, (text) => addOverride(text, server.id, path, written), byHand);
 }
 
@@ -204,7 +206,7 @@ async function change(
 ): Promise<void> {
   const name = fileLabel(file);
   if (origin === 'mcprc' && !below) {
-    throw new Error(`“${id}” comes from ${name}. Change it there.`);
+    throw new Error(english`“${id}” comes from ${name}. Change it there.`);
   }
   if (below && !existsSync(file)) keepOutOfGit(file);
   const { document, isSaved } = await editFile({
@@ -213,10 +215,12 @@ async function change(
     name,
     editsOf: (local) => {
       const edits = below
-        ? editsForMe({ shared: below.getText(), local }, id, editsOf)
+        ? editsForMe({ shared: textInOurForm(below), local }, id, editsOf)
         : editsOf(local ?? '');
       if (edits) return edits;
-      throw new Error(`${name} could not be changed. Correct its errors first, or ${byHand}.`);
+      throw new Error(
+        english`${name} could not be changed. Correct its errors first, or ${byHand}.`,
+      );
     },
   });
   if (isSaved) return;

@@ -1,4 +1,5 @@
 /** Computes the lenses above each server in the config file (E2). Pure. */
+import { said, translated } from '../../core/base/language.js';
 import { Icon, inert, inertLines, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
@@ -101,7 +102,7 @@ function stateTitle(server: ServerStatus): Inert {
   const words = present([
     `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
     (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, offered),
-    previous && 'previous definition',
+    previous && said`previous definition`,
   ]);
   // The editor drops an ordinary space after an icon.
   return inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : still)}\u00a0${words.join(' · ')}`;
@@ -109,7 +110,8 @@ function stateTitle(server: ServerStatus): Inert {
 
 function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (previous) return inertLines(previousLine(previous, Date.now()));
-  if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
-  if (state.kind === 'signInNeeded') return inert`${state.why}`;
+  if (state.kind === 'failed')
+    return inertLines(`${translated(state.reason)}\n${translated(state.fix)}`);
+  if (state.kind === 'signInNeeded') return inert`${translated(state.why)}`;
   return inert`Show the sidebar`;
 }

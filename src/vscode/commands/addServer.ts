@@ -1,6 +1,7 @@
 /**
  * *Add Server* (C6): asks for the kind, the name and the file of the server. Loaded on demand.
  */
+import { english, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { homedir } from '../../core/base/home.js';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
@@ -101,11 +102,11 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
     { folder, home: homedir() },
     held,
   );
-  if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
+  if (!made) throw new Error(english`A command cannot be a secret. Write only the program first.`);
   const editsOf = (before: string | undefined): readonly TextEdit[] => {
     const edits = addServers(before, [{ id, entry: made.entry }]);
     if (edits) return edits;
-    throw new Error(`${fileLabel(file)} could not be changed. Correct its errors first.`);
+    throw new Error(english`${fileLabel(file)} could not be changed. Correct its errors first.`);
   };
   await writeServers(target, editsOf, id);
   await offerToKeep(secrets, made.secrets);
@@ -126,7 +127,7 @@ function askText(
   input.value = value;
   const check = (): boolean => {
     const problem = question.validate(input.value);
-    input.validationMessage = problem === undefined ? undefined : inert`${problem}`;
+    input.validationMessage = problem === undefined ? undefined : inert`${translated(problem)}`;
     return problem === undefined;
   };
   // An empty field shows no error before the first input.

@@ -1,8 +1,9 @@
 /**
  * Registers most commands. The sidebar gives them a row, and *Manage Server…* the id of a server.
  */
+import { said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
-import { inert } from '../../core/base/inert.js';
+import { inert, type Inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { commands, orShowFailure, tell, window } from '../views/inertEditor.js';
 import type { Host } from '../../core/calling/hostContract.js';
@@ -23,9 +24,9 @@ type Fits = (server: ServerStatus) => boolean;
 type Run = (subject: Subject, selected: unknown) => unknown;
 
 const deeds = {
-  start: { doing: 'Starting', needs: 'startable' },
-  stop: { doing: 'Stopping', needs: 'stoppable' },
-  restart: { doing: 'Restarting', needs: 'restartable' },
+  start: { doing: (id: string) => inert`Starting ${id}`, needs: 'startable' },
+  stop: { doing: (id: string) => inert`Stopping ${id}`, needs: 'stoppable' },
+  restart: { doing: (id: string) => inert`Restarting ${id}`, needs: 'restartable' },
 } as const;
 
 export function registerCommands(shell: Shell): vscode.Disposable {
@@ -45,7 +46,7 @@ function registerForServers(shell: Shell): vscode.Disposable {
       const fits: Fits = ({ state }) => actions(state).includes(needs);
       const servers = serversFor(slot, fits, subject, selected);
       await Promise.all(
-        servers.map(({ id }) => withHost(shell, `${doing} ${id}`, (host) => host[deed](id), id)),
+        servers.map(({ id }) => withHost(shell, doing(id), (host) => host[deed](id), id)),
       );
     };
   }
@@ -76,12 +77,12 @@ function registerForServers(shell: Shell): vscode.Disposable {
       if (server === undefined || conversation === undefined) return;
       await withHost(
         shell,
-        `Releasing ${server}`,
+        inert`Releasing ${server}`,
         (host) => host.release(server, conversation),
         server,
       );
     },
-    reload: () => withHost(shell, 'Reloading', (host) => host.reload()),
+    reload: () => withHost(shell, inert`Reloading`, (host) => host.reload()),
     showServerLog: (subject) => {
       const server = serverOf(subject);
       if (server !== undefined) logs.show(server);
@@ -102,7 +103,7 @@ function permit(permission: ToolPermission | undefined): Run {
 
 /** @param ticked undefined toggles the boxes */
 async function writeBoxes(
-  slot: EngineSlot,
+  shell: Shell,
   nodes: ReturnType<typeof nodesOf>,
   ticked: boolean | undefined,
 ): Promise<void> {
@@ -122,7 +123,7 @@ async function writeBoxes(
   );
   if (listed.length > 0) {
     const { writeTicks } = await import('../authoring/fileEdits.js');
-    await writeTicks(slot, listed);
+    await writeTicks(shell, listed);
   }
   const lifted = denied.filter((row) => row.ticked);
   if (lifted.length > 0) {
@@ -131,11 +132,12 @@ async function writeBoxes(
   }
 }
 
-function registerForTools({ slot }: Shell): vscode.Disposable {
+function registerForTools(shell: Shell): vscode.Disposable {
+  const { slot } = shell;
   const tick =
     (ticked?: boolean): Run =>
     (subject, selected) =>
-      writeBoxes(slot, nodesOf(subject, selected), ticked);
+      writeBoxes(shell, nodesOf(subject, selected), ticked);
 
   return commands({
     editorDecides: permit(undefined),
@@ -175,7 +177,8 @@ function copy(subject: Subject, selected: unknown): Thenable<void> {
   return vscode.env.clipboard.writeText(text);
 }
 
-function registerOthers({ slot, logs, secrets, context }: Shell): vscode.Disposable {
+function registerOthers(shell: Shell): vscode.Disposable {
+  const { slot, logs, secrets, context } = shell;
   const execute = vscode.commands.executeCommand;
   return commands({
     manageServer: async (subject) => {
@@ -190,7 +193,17 @@ function registerOthers({ slot, logs, secrets, context }: Shell): vscode.Disposa
       const { importServersInto } = await import('./importing.js');
       await importServersInto(secrets, typeof file === 'string' ? file : undefined);
     },
+    updateLock: async (subject) => {
+      const server = serverOf(subject);
+      if (server === undefined) return;
+      const { updateLock } = await import('./updateLock.js');
+      await updateLock(slot, server);
+    },
     // A quick fix names the server.
+    keepOutUnused: async (subject) => {
+      const { keepOutUnused } = await import('./keepOutUnused.js');
+      await keepOutUnused(shell, serverOf(subject));
+    },
     removeRivals: async (subject) => {
       const server = serverOf(subject);
       if (server === undefined) return;
@@ -208,16 +221,19 @@ function registerOthers({ slot, logs, secrets, context }: Shell): vscode.Disposa
 /** Runs something with the host, with its title as progress in the sidebar. */
 async function withHost(
   { slot, logs }: Shell,
-  title: string,
+  title: Inert,
   run: (host: Host) => Promise<unknown>,
   server?: string,
 ): Promise<void> {
   const host = slot.engine?.host;
   if (!host) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
   try {
-    await window.withProgress({ location: { viewId }, title: inert`${title}` }, () => run(host));
+    await window.withProgress({ location: { viewId }, title }, () => run(host));
   } catch (error) {
-    const answer = await window.showErrorMessage(inert`${title}: ${messageOf(error)}`, 'Show Log');
+    const answer = await window.showErrorMessage(
+      inert`${title}: ${translated(messageOf(error))}`,
+      'Show Log',
+    );
     if (answer !== undefined) logs.show(server);
   }
 }
@@ -239,7 +255,7 @@ function chosen(
 function all(slot: EngineSlot, fits: Fits): readonly ServerStatus[] {
   const found = slot.state.snapshot.servers.filter(fits);
   if (found.length === 0) {
-    const none = 'No MCP server is in a state that allows this command.';
+    const none = said`No MCP server is in a state that allows this command.`;
     tell(inert`${whyNone(slot.state, none)}`);
   }
   return found;

@@ -2,6 +2,7 @@
  * Creates and opens config files, and edits them and files of other agents after a person has
  * agreed. Loaded on demand.
  */
+import { english } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -90,8 +91,8 @@ interface ProposedChange<Plan> {
   readonly scheme: string;
   /** Rejects with a sentence for a person if the change is impossible. */
   readonly plan: () => Promise<Plan>;
-  /** Continues the name of the file in the title of the difference. */
-  readonly title: string;
+  /** The title of the difference. @param name the name of the file */
+  readonly title: (name: string) => string;
   readonly report?: (plan: Plan) => readonly [name: string, text: string];
   /**
    * Told beside the preview of a plan without edits. By default, such a plan needs no agreement.
@@ -123,7 +124,7 @@ export async function agreedChange<
           editsOf: (text = '') => {
             if (applyEdits(text, edits) === after) return edits;
             throw new Error(
-              `${name} changed after you saw the preview, so nothing was written. Try again.`,
+              english`${name} changed after you saw the preview, so nothing was written. Try again.`,
             );
           },
         };
@@ -131,11 +132,7 @@ export async function agreedChange<
       shown = after;
       const before = (await textOf(file)) ?? '';
       const uris = [
-        await documents.compare(
-          [basename(file), before],
-          [basename(file), after],
-          `${name}: ${title}`,
-        ),
+        await documents.compare([basename(file), before], [basename(file), after], title(name)),
       ];
       if (report) {
         const page = documents.add(...report(plan));

@@ -2,6 +2,7 @@
  * *Import Servers* (C6), and the removal of servers from an `mcp.json`, which the editor prefers
  * (G3i). Loaded on demand.
  */
+import { english, plural, said } from '../../core/base/language.js';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { homedir } from '../../core/base/home.js';
@@ -48,14 +49,15 @@ export async function importServersInto(
         valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
         folders: { folder: target.folder, home: homedir() },
       });
-      if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
+      if (plan.kind === 'impossible')
+        throw new Error(english`Nothing was imported: ${plan.reason}.`);
       return plan;
     },
-    title: 'after the import',
+    title: (name) => said`${name}: after the import`,
     report: ({ report }) => ['Import.md', `# Import\n\n${report}`],
     nothing: inert`${basename(file)} has no servers to import.`,
     question: ({ imported: { servers } }) =>
-      inert`Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${name}?`,
+      inert`${plural(servers.length, 'Write this server to {1}?', 'Write these {0} servers to {1}?', name)}`,
     yes: 'Import',
   });
   if (!agreed) return;
@@ -90,7 +92,7 @@ async function chooseFile(): Promise<string | undefined> {
     };
   });
   if (chosen !== other) return chosen;
-  const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
+  const [picked] = (await window.showOpenDialog({ title, openLabel: said`Import` })) ?? [];
   return picked?.fsPath;
 }
 
@@ -109,17 +111,16 @@ async function removeServers(file: string, names: readonly string[]): Promise<vo
     name,
     scheme: 'mcp-toolsets-removal',
     plan: async () => planRemoval((await textOf(file)) ?? '', names),
-    title: 'after the removal',
+    title: (name) => said`${name}: after the removal`,
     question: (plan) => {
       const [first = '', ...more] = plan.names;
-      const what = more.length === 0 ? `“${first}”` : `these ${plan.names.length} servers`;
-      const shared = file.endsWith('.mcp.json')
-        ? ' Claude Code reads this file too and loses them.'
-        : '';
-      const rebuild = file.endsWith('devcontainer.json')
-        ? ' Rebuild the dev container after that, because it has a copy.'
-        : '';
-      return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}${rebuild}`;
+      const what = plural(more.length + 1, '“{1}”', 'these {0} servers', first);
+      const question = inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.`;
+      if (file.endsWith('.mcp.json'))
+        return inert`${question} Claude Code reads this file too and loses them.`;
+      return file.endsWith('devcontainer.json')
+        ? inert`${question} Rebuild the dev container after that, because it has a copy.`
+        : question;
     },
     yes: 'Remove',
   });

@@ -1,4 +1,5 @@
 /** *Manage Server…*: the servers, and what a person can do with each of them now. Loaded on demand. */
+import { said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -16,12 +17,14 @@ export async function manageServer(slot: EngineSlot, named: string | undefined):
     (await choose(all, pick, ({ id, state, deeds }) => ({
       label: inert`${id}`,
       description: inert`${state}`,
-      detail: inert`${deeds.map(({ title }) => title).join(' · ')}`,
+      detail: inert`${deeds.map(({ title }) => translated(title)).join(' · ')}`,
     })));
   if (!server) return;
   const { id, state, deeds } = server;
   const options = { title: inert`${id}: ${state}`, placeHolder: inert`Choose what to do` };
-  const deed = await choose(deeds, options, ({ title }) => ({ label: inert`${title}` }));
+  const deed = await choose(deeds, options, ({ title }) => ({
+    label: inert`${translated(title)}`,
+  }));
   // A text would be the name of a secret for one of the commands.
   const subject = { node: { server: id } };
   if (deed) await vscode.commands.executeCommand(`mcpToolsets.${deed.command}`, subject);
@@ -40,7 +43,7 @@ function managed(slot: EngineSlot) {
     })),
     ...gone.map(({ server }) => ({
       id: server,
-      state: 'removed, and still approved',
+      state: said`removed, and still approved`,
       deeds: serverDeeds(['revocable']).filter(({ command }) => command === 'revoke'),
     })),
   ];

@@ -3,6 +3,7 @@ import { inert } from '../../core/base/inert.js';
 import {
   compilePermissions,
   permissionOf,
+  permissionOfAll,
   withPermission,
   type ToolPermission,
 } from '../../core/tools/permissions.js';
@@ -25,6 +26,10 @@ export async function setPermission(
   const rules = compilePermissions(toolPermissions());
   for (const tool of tools) {
     const verdict = permissionOf(tool, rules);
+    if (permissionOfAll(tool, rules).otherwise !== undefined) {
+      const text = inert`Rules with arguments go before the permission of “${tool.published}”. They are in the setting mcpToolsets.toolPermissions.`;
+      void window.showInformationMessage(text);
+    }
     if (verdict.permission === (permission ?? 'allow')) continue;
     const text = inert`The permission of “${tool.published}” is still ${verdict.permission}, because the pattern ${verdict.pattern ?? ''} of your or the workspace’s settings is stricter.`;
     if (inAllFolders) void window.showInformationMessage(text);

@@ -2,6 +2,7 @@
  * Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they
  * show the launch first.
  */
+import { said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { commands, tell, window } from '../views/inertEditor.js';
@@ -25,7 +26,7 @@ import { serverOf } from '../views/rows/subject.js';
 export function askForApprovals(slot: EngineSlot): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({
     scheme: 'mcp-toolsets-approval',
-    gone: 'This review has ended.',
+    gone: said`This review has ended.`,
   });
   /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();
@@ -38,7 +39,7 @@ export function askForApprovals(slot: EngineSlot): vscode.Disposable {
       asked = new Set(waiting.map(({ launch }) => launch.fingerprint));
       if (!isNew) return;
       const problem = slot.engine?.approvals.ledger.problem;
-      if (problem !== undefined) void window.showWarningMessage(inert`${problem}`);
+      if (problem !== undefined) void window.showWarningMessage(inert`${translated(problem)}`);
       void ask(waiting);
     }),
     onDidChangeSettings(['mcpToolsets.approval'], () => slot.engine?.approvals.ledger.recheck()),
@@ -76,12 +77,11 @@ export function askForApprovals(slot: EngineSlot): vscode.Disposable {
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
     if (pending.length === 0)
-      return tell(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
+      return tell(inert`${whyNone(slot.state, said`No MCP server waits for approval.`)}`);
     reviews.clear();
     const agreed = await agreedInReview(pending, {
       ...reviewTexts(pending, fileLabel),
       documents: reviews,
-      what: 'MCP servers',
       yes: 'Approve',
       question:
         pending.length > 1

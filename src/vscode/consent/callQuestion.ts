@@ -2,6 +2,7 @@
  * Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one
  * may stay, without effect.
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
@@ -11,6 +12,8 @@ import { window } from '../views/inertEditor.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
 import { argumentsText, callPage, fitsQuestion, type TitledQuestion } from './callQuestionText.js';
+
+export { fitsQuestion };
 
 const once = 'Allow';
 const inConversation = 'Allow in This Conversation';
@@ -72,7 +75,7 @@ export class CallReview implements vscode.Disposable {
   readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
 
   constructor(question: TitledQuestion) {
-    this.page = this.documents.add('MCP call, to be allowed.txt', callPage(question));
+    this.page = this.documents.add(said`MCP call, to be allowed.txt`, callPage(question));
     this.tabs = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       if (
         closed.some(this.shows) &&

@@ -1,4 +1,5 @@
 /** Writes the question about a call: all arguments, without invisible characters. Pure. */
+import { said, translated } from '../../core/base/language.js';
 import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/calling/permission.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
@@ -15,16 +16,19 @@ const longestTitle = 100;
  * pass for an argument.
  */
 function callText({ conversation, conversationTitle, title, arguments: input }: CallText): string {
-  const name = conversationTitle === undefined ? '' : ` ${quoted(conversationTitle)}`;
   const from =
-    conversation === undefined
-      ? ''
-      : `${bothEnds(`Asked by ${visible(conversationLabel(conversation))}${name}.`)}\n\n`;
+    conversation === undefined ? '' : `${bothEnds(askedBy(conversation, conversationTitle))}\n\n`;
   const json = JSON.stringify(input ?? {}, undefined, 2);
-  const given = `${from}${json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`}`;
+  const none = said`The call has no arguments.`;
+  const given = from + (json === '{}' ? none : `${said`Arguments:`}\n${bothEnds(json)}`);
   if (title === undefined) return given;
   const rest = title.length > longestTitle ? '…' : '';
-  return `${given}\n\n${bothEnds(`The server calls this tool ${quoted(title.slice(0, longestTitle))}${rest}`)}`;
+  return `${given}\n\n${bothEnds(said`The server calls this tool ${quoted(title.slice(0, longestTitle))}${rest}`)}`;
+}
+
+function askedBy(conversation: string, title: string | undefined): string {
+  const label = visible(translated(conversationLabel(conversation)));
+  return title === undefined ? said`Asked by ${label}.` : said`Asked by ${label} ${quoted(title)}.`;
 }
 
 export function argumentsText(question: CallText): Inert {
@@ -32,9 +36,9 @@ export function argumentsText(question: CallText): Inert {
 }
 
 export function callPage(question: TitledQuestion): string {
-  const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
+  const { tool, toolset } = question;
   const head = bothEnds(
-    `An agent wants to call ${name}.\nA line with | continues the line before it.`,
+    said`An agent wants to call ${quoted(tool)} of ${quoted(toolset)}.\nA line with | continues the line before it.`,
   );
   return `${head}\n\n${callText(question)}\n`;
 }

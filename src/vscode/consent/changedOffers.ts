@@ -2,6 +2,7 @@
  * *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only
  * reduce what the review shows.
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import { inert } from '../../core/base/inert.js';
@@ -17,7 +18,7 @@ const words = () => import('../../core/approval/offerReview.js');
 export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({
     scheme: 'mcp-toolsets-changes',
-    gone: 'This review has ended.',
+    gone: said`This review has ended.`,
     most: 20,
   });
   const texts = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-texts', most: 20 });
@@ -30,8 +31,9 @@ export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
     whatAgentsRead: async () => {
       const { whatAgentsRead } = await words();
       const { now, before = '' } = whatAgentsRead(slot.toolsets);
-      const listed = ['As the servers list it.txt', before] as const;
-      return texts.compare(listed, ['What agents read.txt', now], 'What Agents Read');
+      const listed = [said`As the servers list it.txt`, before] as const;
+      const read = [said`What agents read.txt`, now] as const;
+      return texts.compare(listed, read, said`What Agents Read`);
     },
   });
   return vscode.Disposable.from(reviews, texts, command);
@@ -53,7 +55,6 @@ export function showChangedOffers(slot: EngineSlot): vscode.Disposable {
     const accepted = await agreedInReview(changes, {
       ...offerReview(changes, fileLabel),
       documents: reviews,
-      what: 'MCP tools',
       yes: 'Accept',
       question: offerQuestion(changes, isAgain),
       item: (change) => ({ label: changeLabel(change), description: changeDescription(change) }),

@@ -2,6 +2,7 @@
  * Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and
  * the button of a message.
  */
+import { english, said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
@@ -101,7 +102,7 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
       );
     } catch (error) {
       if (own.signal.aborted) return;
-      const text = `Signing in to ${server}: ${messageOf(error)}`;
+      const text = said`Signing in to ${server}: ${translated(messageOf(error))}`;
       logs.host.write('error', text);
       const answer = await window.showErrorMessage(inert`${text}`, 'Try Again', 'Show Log');
       if (answer === 'Try Again') await signIn(server);
@@ -136,7 +137,7 @@ The authorization server ${issuer} names addresses of another site (${elsewhere.
 async function show(url: URL): Promise<void> {
   // As text, because a `Uri` loses the escapes of its query on the way to the browser.
   const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
-  if (!opened) throw new Error('The sign-in page was not opened.');
+  if (!opened) throw new Error(english`The sign-in page was not opened.`);
 }
 
 /**

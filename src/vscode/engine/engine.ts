@@ -12,6 +12,7 @@ import type { GatewayDeps } from '../../core/gateway/http/gateway.js';
 import type { StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
+import { WindowUse } from './windowUse.js';
 
 export interface WindowOptions extends Omit<EngineOptions, 'expectedClient'> {
   /** Predicts the capabilities of the editor, and remembers those it declares. */
@@ -33,6 +34,7 @@ export class WindowEngine extends Engine {
   /** The endpoint for agents outside the editor. It does not begin before it is given a port. */
   readonly endpoint: StableEndpoint;
   readonly editorEndpoint: StableEndpoint;
+  readonly use: WindowUse;
   readonly conversationTools = new ConversationTools(this.host, this.delivery);
   servesAgentHost = false;
   private readonly agentHostBegan = new Emitter<void>();
@@ -55,6 +57,12 @@ export class WindowEngine extends Engine {
       (place) =>
         `Agents outside the editor are served on ${place}; the token is in ${this.tokenFile}`,
     );
+    this.use = new WindowUse({
+      clock,
+      servers: () => this.host.snapshot.servers,
+      isRecorded: () => options.settings.recordsCalls?.() !== false,
+    });
+    if (folder !== undefined) this.use.follow(folder, home);
     this.address = new KeptAddress(address, clock, this.log);
     const onClient: GatewayDeps['onClient'] = (kind, capabilities) => {
       if (kind === 'editor') editor.note(capabilities);
@@ -67,6 +75,11 @@ export class WindowEngine extends Engine {
       listeners: { onClient },
     });
     this.logPlace(this.editorEndpoint, (place) => `The gateway listens on ${place}`);
+  }
+
+  override async dispose(): Promise<void> {
+    this.use.dispose();
+    await super.dispose();
   }
 
   /** Disconnects clients with the old token. Rejects if the new one cannot be stored. */

@@ -175,6 +175,7 @@ export class EngineSlot {
         this.isKnown = true;
         this.refresh();
       });
+      engine.use.onDidChange(() => this.refresh());
       this.arrivals.fire(engine);
       this.refresh();
       engine.follow(files);
@@ -204,6 +205,7 @@ export class EngineSlot {
       // The engine reports them too, once it has read the files.
       ...(this.engine && this.isKnown ? [] : unreadableFiles(this.sources)),
       ...this.observers.flatMap((problems) => problems(phase)),
+      ...(this.engine?.use.problems() ?? []),
     ];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
   }

@@ -11,6 +11,9 @@ import { homedir } from '../../core/base/home.js';
 import { samePath } from '../../core/base/paths.js';
 import { asText, messageOf } from '../../core/base/text.js';
 import type { PermissionDeps } from '../../core/calling/permission.js';
+import type { Clock } from '../../core/base/clock.js';
+import type { SignInStore } from '../../core/connections/http/oauth/contract.js';
+import { signInLock } from '../../core/files/signInLock.js';
 import { PersonsApprovals } from '../../core/engine/personsApprovals.js';
 import { RememberedConversations } from '../../core/remembered/conversations.js';
 import { LastClient, usualOfEditor } from '../../core/remembered/lastClient.js';
@@ -91,7 +94,7 @@ export async function openWindowEngine(
         store: (losses) => void workspaceState.update('conversations', losses),
         isConversation: (conversation) => !isTrial(conversation),
       }),
-      secrets: context.secrets,
+      secrets: signInStore(context, clock),
       secret: (name) => secrets.get(name),
     },
     folder: folderPaths()[0],
@@ -119,6 +122,20 @@ export async function openWindowEngine(
     },
   });
   return Object.assign(engine, { approvals, offers });
+}
+
+/** All windows of this editor share the secret storage, and the locks in this folder. */
+function signInStore(
+  { secrets, globalStorageUri }: vscode.ExtensionContext,
+  clock: Clock,
+): SignInStore {
+  return {
+    get: (key) => secrets.get(key),
+    store: (key, value) => secrets.store(key, value),
+    delete: (key) => secrets.delete(key),
+    onDidChange: secrets.onDidChange,
+    exclusively: signInLock(join(globalStorageUri.fsPath, 'sign-ins'), clock),
+  };
 }
 
 /** Loads its module with the engine, and reads the files in the meantime. */

@@ -2,6 +2,7 @@
  * Keeps the custom agents of members up to date with team and toolsets (D2), after a command has
  * written them. The first team loads this code.
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -74,8 +75,8 @@ export class AgentFiles {
     );
     const ids = toolless.map(({ id }) => `“${id}”`);
     const facts = [
-      written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
-      ids.length > 0 && `No toolset of ${shortList(ids, 5)} is configured`,
+      written.length === 0 ? said`All files are up to date` : said`Wrote ${shortList(written, 5)}`,
+      ids.length > 0 && said`No toolset of ${shortList(ids, 5)} is configured`,
     ];
     return present(facts).join('. ');
   }
@@ -160,8 +161,8 @@ function textOf(content: FileContent): string {
 function showForeign(path: string, content: FileContent): void {
   const why =
     content.kind === 'unreadable'
-      ? `cannot be read (${content.reason})`
-      : 'was not written by this command';
+      ? said`cannot be read (${content.reason})`
+      : said`was not written by this command`;
   const name = vscode.workspace.asRelativePath(path);
   void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
 }

@@ -2,6 +2,7 @@
  * Shows a turn in the chat: the streamed answer with its files (V2), a line for each call, and
  * errors.
  */
+import { plural, said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { asMarkdown, code, inert, formatted, linkTarget } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
@@ -11,7 +12,7 @@ import { mostRetries } from '../../core/minds/modelFailures.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { CallPages } from '../views/calls/callsView.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import { counted, present, shortLine } from '../views/phrases.js';
+import { present, shortLine } from '../views/phrases.js';
 import { toolOf, type ArtifactLinks } from './artifactLinks.js';
 
 interface ChatAudienceDeps {
@@ -53,7 +54,7 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     retrying: ({ attempt, delayMs, cause }, brokeOff) => {
       show(links.end());
       const seconds = Math.max(1, Math.round(delayMs / 1000));
-      const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
+      const again = said`Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
       if (brokeOff) stream.write`\n\n*The answer broke off here and begins again.*\n\n`;
       stream.progress(formatted`The model's provider did not answer: ${short(cause)}. ${again}`);
     },
@@ -64,7 +65,7 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     },
     progress: ({ id, tool }, { progress, total = 0, message }) => {
       const part = total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
-      const line = `${tool}: ${message === undefined ? 'working' : short(message)}${part}`;
+      const line = `${tool}: ${message === undefined ? said`working` : short(message)}${part}`;
       if (lines.get(id) === line) return;
       lines.set(id, line);
       stream.progress(formatted`${line}`);
@@ -79,8 +80,9 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     },
     shortened: ({ shortened, dropped }) => {
       const what = present([
-        shortened > 0 && `${counted(shortened, 'older tool result')} shortened`,
-        dropped > 0 && `${counted(dropped, 'older message')} left out`,
+        shortened > 0 &&
+          plural(shortened, '1 older tool result shortened', '{0} older tool results shortened'),
+        dropped > 0 && plural(dropped, '1 older message left out', '{0} older messages left out'),
       ]);
       stream.write`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`;
     },
@@ -98,7 +100,7 @@ function showCall({ stream, slot, pages }: ChatAudienceDeps, result: ToolResult)
   if (isError) {
     const text = parts.find((part) => part.kind === 'text')?.text;
     const reason = text && shortLine(slot.redact(text)).replace(/^Error: /, '');
-    stream.write` – ${reason ?? 'no reason given'}`;
+    stream.write` – ${reason ?? said`no reason given`}`;
   }
   stream.write`\n\n`;
 }
@@ -112,7 +114,7 @@ function showResultFile(
   tool: string,
   { path, isImage }: ResultFile,
 ): void {
-  if (isImage) showImage(stream, path, `Image of ${tool}`);
+  if (isImage) showImage(stream, path, said`Image of ${tool}`);
   const uri = links.uriOf(path, tool);
   stream.anchor(uri, inert`${tool}`);
   stream.reference(uri);
@@ -143,12 +145,12 @@ export function showFiles(
   files: readonly ResultFile[],
 ): void {
   if (files.length === 0) return stream.write`No files of this conversation are kept.`;
-  const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
+  const count = plural(files.length, '1 file', '{0} files, latest first');
   stream.write`This conversation has ${count}:\n\n`;
   let images = 0;
   for (const { path, isImage } of files.toReversed()) {
     const tool = toolOf(path);
-    if (isImage && ++images <= mostImages) showImage(stream, path, `Image of ${tool}`);
+    if (isImage && ++images <= mostImages) showImage(stream, path, said`Image of ${tool}`);
     stream.anchor(links.uriOf(path, tool), inert`${tool}`);
     stream.write`\n\n`;
   }

@@ -2,6 +2,7 @@
  * Answers the commands of `@minds` that need no model, and offers follow-ups. Does not import
  * `vscode` at run time.
  */
+import { said, translated } from '../../core/base/language.js';
 import type * as vscode from 'vscode';
 import {
   code,
@@ -41,7 +42,7 @@ export function showServers(
     const { id, state, previous, tools, offered } = server;
     const before =
       previous &&
-      `, has served its previous definition since ${timeOf(previous.since, Date.now())}`;
+      said`, has served its previous definition since ${timeOf(previous.since, Date.now())}`;
     const own = held.includes(id)
       ? formatted`, **this conversation has an instance**`
       : formatted``;
@@ -63,7 +64,7 @@ function showProblems(
     (one) => one.server === id && needsAttention(one),
   )) {
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
-    stream.write`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`;
+    stream.write`- ${where}${translated(severity)}: ${unmarked(`${translated(message)} ${translated(fix)}`)}\n`;
   }
 }
 
@@ -164,10 +165,11 @@ export function followupsOf(
     ({ state }) => state.kind === 'failed' || state.kind === 'invalid',
   );
   const found: vscode.ChatFollowup[] = present([
-    (end === 'stopped' || end === 'stepLimit') && followup('continue', 'Continue where it stopped'),
-    ...heldBy(conversation, snapshot).map((id) => followup('release', `Release ${id}`, id)),
-    isBroken && followup('mcp', 'What is wrong with the MCP servers?'),
-    member === undefined && team.members.length > 0 && followup('as', 'Who is in the team?'),
+    (end === 'stopped' || end === 'stepLimit') &&
+      followup('continue', said`Continue where it stopped`),
+    ...heldBy(conversation, snapshot).map((id) => followup('release', said`Release ${id}`, id)),
+    isBroken && followup('mcp', said`What is wrong with the MCP servers?`),
+    member === undefined && team.members.length > 0 && followup('as', said`Who is in the team?`),
   ]);
   return found.slice(0, mostFollowups);
 }

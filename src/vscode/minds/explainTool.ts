@@ -1,4 +1,5 @@
 /** *Why Is a Tool Missing?*: where agents get a tool, and why not elsewhere. Loaded on demand. */
+import { said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { groupedBy } from '../../core/base/groupedBy.js';
 import { inert } from '../../core/base/inert.js';
@@ -26,11 +27,16 @@ export async function explainTool(
   members: readonly Member[],
   row?: AskedTool,
 ): Promise<void> {
-  const { server, original = '' } = row ?? (await chooseTool(snapshot)) ?? {};
+  const { server, original } = row ?? (await chooseTool(snapshot)) ?? {};
+  if (server === undefined) return;
+  if (original === undefined) {
+    await vscode.commands.executeCommand('mcpToolsets.manageServer', server);
+    return;
+  }
   const found = explain(original, snapshot, members).tools.find(
     (tool) => tool.server === server && tool.original === original,
   );
-  if (!found || server === undefined) return;
+  if (!found) return;
   const toPublish = snapshot.servers.some(
     ({ id, excluded }) =>
       id === server && excluded.some((tool) => tool.original === original && hasTick(tool)),
@@ -52,14 +58,18 @@ export async function explainTool(
 }
 
 /** Missing tools come first. */
-async function chooseTool({ servers, builtIn }: StatusSnapshot): Promise<AskedTool | undefined> {
+async function chooseTool({
+  servers,
+  builtIn,
+  problems,
+}: StatusSnapshot): Promise<AskedTool | undefined> {
   const toolsets = [...servers, ...(builtIn ? [builtIn] : [])];
   const missing = toolsets.flatMap(({ id: server, excluded }) =>
     excluded.map(({ original, reason }) => ({
       server,
       original,
       name: original,
-      about: `${server}, ${exclusionWord(reason)}`,
+      about: `${server}, ${translated(exclusionWord(reason))}`,
     })),
   );
   const silent = servers.flatMap((server) =>
@@ -68,7 +78,7 @@ async function chooseTool({ servers, builtIn }: StatusSnapshot): Promise<AskedTo
       : {
           server: server.id,
           name: server.id,
-          about: whyNothing(server),
+          about: translated(whyNothing(server, problems)),
         },
   );
   const published = toolsets.flatMap(({ id: server, tools }) =>
@@ -76,7 +86,7 @@ async function chooseTool({ servers, builtIn }: StatusSnapshot): Promise<AskedTo
       server,
       original,
       name,
-      about: original === name ? server : `${server}, originally ${original}`,
+      about: original === name ? server : said`${server}, originally ${original}`,
     })),
   );
   const placeHolder = inert`Choose the tool. If it is not in the list, its server has not listed it`;
@@ -90,12 +100,12 @@ async function chooseTool({ servers, builtIn }: StatusSnapshot): Promise<AskedTo
 /** @param same answers that differ in their roads only */
 function rowOf(same: readonly [RoadAnswer, ...RoadAnswer[]]) {
   const [answer] = same;
-  const roads = inert`${same.map(({ road }) => road).join(', ')}`;
+  const roads = inert`${same.map(({ road }) => translated(road)).join(', ')}`;
   if (answer.offered) {
     return {
       label: inert`${roads}: published`,
       description: inert`as ${answer.name}`,
-      detail: inert`${answer.note ?? ''}`,
+      detail: inert`${translated(answer.note ?? '')}`,
       run: () => undefined,
     };
   }
@@ -103,8 +113,8 @@ function rowOf(same: readonly [RoadAnswer, ...RoadAnswer[]]) {
   const where = place ? inert` (${fileLabel(place.file)}:${place.range.start.line + 1})` : '';
   return {
     label: inert`${roads}: not published`,
-    description: inert`${why}${where}`,
-    detail: inert`${fix}`,
+    description: inert`${translated(why)}${where}`,
+    detail: inert`${translated(fix)}`,
     run: () => place && showPlace(place),
   };
 }

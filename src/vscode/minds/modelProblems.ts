@@ -2,6 +2,7 @@
  * Reports refusals of model providers (D3, D4): one problem for each stopped conversation and each
  * doubtful tool.
  */
+import { english } from '../../core/base/language.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
 import type { ConversationTool } from '../../core/minds/model.js';
@@ -65,17 +66,21 @@ type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | unde
 
 function rejected({ conversation, vendor, model, end, toolset, text }: Refusal): ModelProblem {
   const { tool, why } = end;
-  const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
-  const did = why.kind === 'rejected' ? 'refused' : 'failed at';
-  const remedies =
+  const where =
     tool === undefined
-      ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets'
-      : 'Keep the tool out with `tools.blacklist`, get its server fixed';
+      ? english`conversation "${conversation}"`
+      : english`conversation "${conversation}" because of the tool "${tool}"`;
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider "${vendor}" of ${model} ${did} a request of conversation "${conversation}"${about}: ${text}`,
-    fix: `${remedies}, or choose another model. Then write “@minds /continue” in that conversation.`,
+    message:
+      why.kind === 'rejected'
+        ? english`The provider "${vendor}" of ${model} refused a request of ${where}: ${text}`
+        : english`The provider "${vendor}" of ${model} failed at a request of ${where}: ${text}`,
+    fix:
+      tool === undefined
+        ? english`Keep tools out with \`tools.blacklist\`, grant the member fewer toolsets, or choose another model. Then write “@minds /continue” in that conversation.`
+        : english`Keep the tool out with \`tools.blacklist\`, get its server fixed, or choose another model. Then write “@minds /continue” in that conversation.`,
     aboutTool: tool,
     ...(toolset !== undefined && { server: toolset }),
   };
@@ -87,8 +92,8 @@ function doubts({ problems, tools }: Forecast): ModelProblem[] {
     return {
       code: 'model-may-refuse',
       severity: 'information',
-      message: `${message} The request was sent anyway.`,
-      fix: 'If the provider refuses it, keep the tool out with `tools.blacklist`, or choose another model.',
+      message: english`${message} The request was sent anyway.`,
+      fix: english`If the provider refuses it, keep the tool out with \`tools.blacklist\`, or choose another model.`,
       aboutTool: tool,
       ...(server !== undefined && { server }),
     };

@@ -1,6 +1,7 @@
 /**
  * Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1).
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted } from '../../core/base/inert.js';
@@ -307,7 +308,9 @@ class ChatExchange {
 
   private async ready(): Promise<void> {
     await untilReady(this.slot, this.deps.shell.clock, this.signal, (starting) =>
-      this.stream.progress(formatted`Waiting for ${starting.join(', ') || 'the config files'} …`),
+      this.stream.progress(
+        formatted`Waiting for ${starting.join(', ') || said`the config files`} …`,
+      ),
     );
   }
 

@@ -3,8 +3,6 @@
  * The end of a turn is a no.
  */
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
-import { fitsQuestion } from '../consent/callQuestionText.js';
-import { CallReview } from '../consent/callQuestion.js';
 import { commands, tell, type InertStream } from '../views/inertEditor.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
@@ -29,8 +27,15 @@ interface ChatQuestion {
 
 const allowed: Permit = { kind: 'allowed' };
 
-function isNeeded({ permission, conversation, tool }: ChatQuestion): boolean {
-  return permission.isAskedInChat(conversation, tool);
+/** The host refuses arguments that the file does not allow, and says why. */
+function isNeeded(question: ChatQuestion): boolean {
+  const { permission, conversation, tool } = question;
+  const sent = sentBy(question);
+  return sent !== undefined && permission.isAskedInChat(conversation, tool, sent);
+}
+
+function sentBy({ tool, call }: ChatQuestion): ToolCall['input'] | undefined {
+  return tool.sends ? tool.sends(call.input) : call.input;
 }
 
 export class ChatQuestions implements Disposable {
@@ -55,16 +60,17 @@ export class ChatQuestions implements Disposable {
   }
 
   private async askNow(question: ChatQuestion, signal: AbortSignal): Promise<Permit> {
-    const { permission, stream, conversation, tool, call } = question;
+    const { permission, stream, conversation, tool } = question;
     // The answer to the last question may count for all calls of the tool.
     if (!isNeeded(question)) return allowed;
     if (signal.aborted) return refused(tool);
-    const sent = tool.sends ? tool.sends(call.input) : call.input;
-    // The host refuses it and says why.
+    const sent = sentBy(question);
     if (sent === undefined) return allowed;
     const id = String(++this.last);
     const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
     const { toolset, name, annotations } = tool;
+    const { CallReview, fitsQuestion } = await import('../consent/callQuestion.js');
+    if (signal.aborted) return refused(tool);
     const review = fitsQuestion(input)
       ? undefined
       : new CallReview({
@@ -82,7 +88,7 @@ export class ChatQuestions implements Disposable {
     const answer = await (review?.answer(clicked) ?? clicked);
     review?.dispose();
     this.open.delete(id);
-    if (answer === 'inConversation') permission.allowInChat(conversation, tool);
+    if (answer === 'inConversation') permission.allowInChat(conversation, tool, sent);
     return answer === 'no' ? refused(tool) : allowed;
   }
 
@@ -99,13 +105,14 @@ function show(
   tool: ConversationTool,
   input: string | undefined,
 ): void {
-  const destroys =
-    tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const given =
     input === undefined
       ? formatted`The open document shows all of the input.`
       : fenced(input, 'json');
-  stream.write`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`;
+  stream.write`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?`;
+  if (tool.annotations?.destructiveHint === true)
+    stream.write` Its server says that it may destroy data.`;
+  stream.write`\n\n${given}\n\n`;
   const button = (title: Inert, answer: Answer): void => {
     stream.button({
       command: 'mcpToolsets.minds.answer',

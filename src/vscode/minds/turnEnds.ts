@@ -1,4 +1,5 @@
 /** Reports the end of a turn in the chat, in the Problems view and in the log (D4). */
+import { said } from '../../core/base/language.js';
 import { inert } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/minds/conversation.js';
@@ -7,8 +8,6 @@ import type { Toolset } from '../../core/tools/catalogue.js';
 import type { InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
 import type { ModelProblems } from './modelProblems.js';
-
-const proceed = { command: 'mcpToolsets.minds.continue', title: inert`Continue` };
 
 interface TurnEndDeps {
   readonly stream: InertStream;
@@ -29,7 +28,8 @@ export function reportEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): st
   if (end.kind === 'stepLimit') {
     stream.write`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`;
   }
-  if (end.kind === 'stepLimit' || end.kind === 'stopped') stream.button(proceed);
+  if (end.kind === 'stepLimit' || end.kind === 'stopped')
+    stream.button({ command: 'mcpToolsets.minds.continue', title: inert`Continue` });
   return end.kind === 'stopped' ? reportStop(end, deps) : undefined;
 }
 
@@ -43,10 +43,9 @@ function reportStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDep
     `Conversation ${conversation} stopped (${why.kind}): ${vendor}/${name}: ${text}`,
   );
   if (why.kind === 'unavailable')
-    return `${name} cannot be used: ${text}. Choose another model, or sign in.`;
-  const provider = `The provider "${vendor}" of ${name}`;
+    return said`${name} cannot be used: ${text}. Choose another model, or sign in.`;
   if (why.kind === 'exhausted')
-    return `${provider} did not answer, after ${why.attempts} attempts: ${text}.`;
+    return said`The provider "${vendor}" of ${name} did not answer, after ${why.attempts} attempts: ${text}.`;
   const toolset = toolsets.find(({ tools }) =>
     tools.some(({ published }) => published === tool),
   )?.id;
@@ -58,7 +57,9 @@ function reportStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDep
     toolset,
     text,
   });
-  const about = tool === undefined ? '' : ` because of the tool ${tool}`;
-  const did = why.kind === 'rejected' ? 'refused the request' : 'failed at the request';
-  return `${provider} ${did}${about}: ${text}. It is not sent again automatically.`;
+  const what =
+    tool === undefined ? said`the request` : said`the request because of the tool ${tool}`;
+  return why.kind === 'rejected'
+    ? said`The provider "${vendor}" of ${name} refused ${what}: ${text}. It is not sent again automatically.`
+    : said`The provider "${vendor}" of ${name} failed at ${what}: ${text}. It is not sent again automatically.`;
 }

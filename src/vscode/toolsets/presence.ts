@@ -2,6 +2,7 @@
  * Decides which toolsets the editor is offered (G3j, G5), and explains missing tools (G3i: never a
  * silent loss). Pure.
  */
+import { english } from '../../core/base/language.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
 import type { EndpointState } from '../../core/gateway/http/stableEndpoint.js';
@@ -87,7 +88,7 @@ export function absenceProblem(toolset: Toolset, absence: Absence, place: Place)
     }),
     ...(rivals.some(({ isOurs }) => !isOurs) && {
       related: rivals.map((rival) => ({
-        message: `"${rival.label}" is configured here too`,
+        message: english`"${rival.label}" is configured here too`,
         place: rival.place,
       })),
     }),
@@ -99,44 +100,44 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   const { presence, connected, switchedOff, rivals } = absence;
   if (switchedOff) {
     return {
-      message: `The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
-      fix: 'Change this setting to let agents of this editor use MCP tools.',
+      message: english`The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
+      fix: english`Change this setting to let agents of this editor use MCP tools.`,
     };
   }
   if (presence.kind === 'renamed') {
     return {
-      message: `The editor names the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, because another MCP server calls itself "${shortName}" too.`,
-      fix: `Rename this server, or stop the other one. Until then, agents find these tools only as ${presence.prefix}….`,
+      message: english`The editor names the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, because another MCP server calls itself "${shortName}" too.`,
+      fix: english`Rename this server, or stop the other one. Until then, agents find these tools only as ${presence.prefix}….`,
     };
   }
   if (presence.kind === 'partly') {
     const missing = presence.missing.map((name) => `"${name}"`);
     return {
-      message: `The editor does not show ${shortList(missing, 5)} of "${id}" to agents.`,
-      fix: 'Read the output channel “MCP Toolsets” and the output channel of the MCP server. To keep a tool out for good, add it to the blacklist.',
+      message: english`The editor does not show ${shortList(missing, 5)} of "${id}" to agents.`,
+      fix: english`Read the output channel “MCP Toolsets” and the output channel of the MCP server. To keep a tool out for good, add it to the blacklist.`,
     };
   }
   const [rival] = rivals;
   if (rival?.isOurs === true) {
     return {
-      message: `The editor takes the toolset "${id}" from the entry "${rival.label}" of ${rival.file}, and this entry does not run yet.`,
-      fix: `Run “MCP: List Servers”, choose "${rival.label}" of ${rival.file} and start it. The editor may ask you whether you trust it.`,
+      message: english`The editor takes the toolset "${id}" from the entry "${rival.label}" of ${rival.file}, and this entry does not run yet.`,
+      fix: english`Run “MCP: List Servers”, choose "${rival.label}" of ${rival.file} and start it. The editor may ask you whether you trust it.`,
     };
   }
   if (rival) {
     return {
-      message: `The editor shows no tool of "${id}" to agents: ${rival.file} also configures an MCP server "${rival.label}", and the editor keeps only one server of each name.`,
-      fix: 'Remove the other server, rename one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
+      message: english`The editor shows no tool of "${id}" to agents: ${rival.file} also configures an MCP server "${rival.label}", and the editor keeps only one server of each name.`,
+      fix: english`Remove the other server, rename one of the two, or set "chat.mcp.collisionBehavior" to "suffix".`,
     };
   }
   if (connected) {
     return {
-      message: `The editor is connected to "${id}" but shows none of its tools to agents. Either "${id}" is disabled in the editor, or your user mcp.json or another extension configures a server of the same name.`,
-      fix: `Run “MCP: List Servers” and look for "${id}": enable it, or rename one of the two.`,
+      message: english`The editor is connected to "${id}" but shows none of its tools to agents. Either "${id}" is disabled in the editor, or your user mcp.json or another extension configures a server of the same name.`,
+      fix: english`Run “MCP: List Servers” and look for "${id}": enable it, or rename one of the two.`,
     };
   }
   return {
-    message: `The editor has not connected to the toolset "${id}", so agents do not see its tools.`,
-    fix: `Run “MCP: List Servers” and start "${id}". The output channel “MCP Toolsets” shows what was tried.`,
+    message: english`The editor has not connected to the toolset "${id}", so agents do not see its tools.`,
+    fix: english`Run “MCP: List Servers” and start "${id}". The output channel “MCP Toolsets” shows what was tried.`,
   };
 }

@@ -2,6 +2,7 @@
  * Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes
  * them without a question.
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { isObject, type Fields } from '../../core/base/isObject.js';
 import { boundedSchema } from '../../core/tools/localReferences.js';
@@ -82,7 +83,7 @@ export class ArgumentDocuments implements vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     const text = document.getText();
     const parsed = JSON.parse(text) as unknown;
-    if (!isObject(parsed)) throw new Error('the arguments have to be an object');
+    if (!isObject(parsed)) throw new Error(said`the arguments have to be an object`);
     const rounded = roundingError(text);
     if (rounded !== undefined) throw new Error(rounded);
     const given: Record<string, unknown> = { ...parsed };

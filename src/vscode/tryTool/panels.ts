@@ -2,6 +2,7 @@
  * The panels of *Try Tool*, one for each tool, with the documents of their arguments, and the
  * panels of apps.
  */
+import { said, translated } from '../../core/base/language.js';
 import type { Fields } from '../../core/base/isObject.js';
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -171,14 +172,14 @@ class TrialPanel implements vscode.Disposable {
         this.shown = undefined;
         this.follow();
         if (this.shown) this.fill(this.deps.given);
-        else this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
+        else this.refuse(said`The server ${this.deps.server} does not offer this tool now.`);
         return;
       case 'run':
         return this.run(message.arguments);
       case 'runDocument': {
         const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
         if (given instanceof Error)
-          return this.refuse(`The document is not valid yet: ${given.message}`);
+          return this.refuse(said`The document is not valid yet: ${given.message}`);
         return this.run(given);
       }
       case 'cancel':
@@ -231,7 +232,7 @@ class TrialPanel implements vscode.Disposable {
   private async run(given: Fields): Promise<void> {
     const host = this.deps.slot.engine?.host;
     if (this.call || this.ended) return;
-    if (!host) return this.refuse('No MCP server runs in this window.');
+    if (!host) return this.refuse(said`No MCP server runs in this window.`);
     const call = new AbortController();
     this.call = call;
     this.send({ kind: 'started' });
@@ -320,8 +321,8 @@ function triedTool(
     effects: effects(tool),
     instance:
       server.trulyStateless === true
-        ? 'Calls run on the instance that all conversations share.'
-        : 'Calls run on an instance for this panel only. It ends when you close the panel.',
+        ? said`Calls run on the instance that all conversations share.`
+        : said`Calls run on an instance for this panel only. It ends when you close the panel.`,
   };
 }
 
@@ -331,7 +332,7 @@ function trialOutcome(outcome: ToolOutcome): TrialOutcome {
     const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
     return {
       kind: 'error',
-      message: `${outcome.message} (${outcome.code})`,
+      message: `${translated(outcome.message)} (${outcome.code})`,
       detail,
     };
   }
@@ -350,18 +351,22 @@ function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
     String(webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...path)));
   const policy = `default-src 'none'; img-src data:; media-src data:; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!doctype html>
-<html lang="en">
+<html lang="${vscode.env.language}">
   <head>
     <meta charset="utf-8" />
     <meta http-equiv="Content-Security-Policy" content="${policy}" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <link rel="stylesheet" href="${uri('media', 'tryTool.css')}" />
-    <title>Try Tool</title>
+    <title>${said`Try Tool`}</title>
   </head>
-  <body>
+  <body data-texts="${inAttribute(JSON.stringify(vscode.l10n.bundle ?? null))}">
     <script nonce="${nonce}" src="${uri('dist', 'webview', 'tryTool.js')}"></script>
   </body>
 </html>`;
+}
+
+function inAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 }
 
 function keyOf(server: string, published: string): string {
@@ -414,8 +419,8 @@ class AppPanel implements vscode.Disposable {
     this.panel.title = inert`${app.tool.published}`;
     this.latest = app;
     const page = await this.read(app).catch((error: unknown) => ({ wrong: messageOf(error) }));
-    if (this.ending.signal.aborted) return 'its tab was closed';
-    if (this.latest !== app) return 'another took its place';
+    if (this.ending.signal.aborted) return said`its tab was closed`;
+    if (this.latest !== app) return said`another took its place`;
     if ('wrong' in page) return page.wrong;
     this.mark = randomUUID();
     this.bridge = this.bridgeOf(app);
@@ -436,10 +441,10 @@ class AppPanel implements vscode.Disposable {
 
   private async read(app: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
     const uri = appOf(app.tool.tool);
-    if (uri === undefined) return { wrong: 'it is no longer served' };
+    if (uri === undefined) return { wrong: said`it is no longer served` };
     const outcome = await this.request(app, uri, this.ending.signal, 'any');
     if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
-    return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
+    return { wrong: outcome.kind === 'error' ? outcome.message : said`reading it was cancelled` };
   }
 
   private async request(

@@ -2,6 +2,7 @@
  * Registers *Try Tool* for the sidebar and the palette (E3). The first panel loads the code of
  * panels.
  */
+import { said } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
@@ -54,7 +55,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown) {
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0)
-    return tell(inert`${whyNone(slot.state, 'No MCP server publishes a tool now.')}`);
+    return tell(inert`${whyNone(slot.state, said`No MCP server publishes a tool now.`)}`);
   const options = {
     placeHolder: inert`Choose a tool to try`,
     matchOnDescription: true,

@@ -5,6 +5,7 @@
 import * as vscode from 'vscode';
 import type { CommandName } from '../../../build/commands.js';
 import { formatted, inert, type Inert, type Markdown } from '../../core/base/inert.js';
+import { speak, translated } from '../../core/base/language.js';
 import { messageOf } from '../../core/base/text.js';
 
 /** A text literal of our source, such as the label of a button. */
@@ -109,14 +110,34 @@ interface InertWindow {
   ): vscode.WebviewPanel;
 }
 
-export const window: InertWindow = vscode.window as unknown as InertWindow;
+/** Shows the texts of buttons in the language of the person, and answers with the English ones. */
+function message(show: typeof vscode.window.showInformationMessage): Message {
+  return (async (text: string, ...more: (string | vscode.MessageOptions)[]) => {
+    const words = more.map((one) => (typeof one === 'string' ? translated(one) : one));
+    const answer = await show(text, ...(words as string[]));
+    return answer === undefined ? undefined : more[words.indexOf(answer)];
+  }) as Message;
+}
+
+const shown = vscode.window as unknown as InertWindow;
+
+export const window: InertWindow = Object.create(shown, {
+  showInformationMessage: { value: message(vscode.window.showInformationMessage) },
+  showWarningMessage: { value: message(vscode.window.showWarningMessage) },
+  showErrorMessage: { value: message(vscode.window.showErrorMessage) },
+}) as InertWindow;
+
+/** The editor reads the bundle before it activates the extension. */
+export function speakTheirLanguage(): void {
+  speak(vscode.env.language, vscode.l10n.bundle);
+}
 
 /** Runs a command of a person and shows its failure as an error message. Never rejects. */
 export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    void window.showErrorMessage(inert`${messageOf(error)}`);
+    void window.showErrorMessage(inert`${translated(messageOf(error))}`);
   }
 }
 

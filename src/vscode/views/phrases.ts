@@ -1,4 +1,5 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
+import { english, plural, said, translated } from '../../core/base/language.js';
 import {
   code,
   formatted,
@@ -17,7 +18,7 @@ import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { filesOf, isPending, isStarting, stateViews, stateWord } from './serverStates.js';
+import { filesOf, isPending, isStarting, stateWord } from './serverStates.js';
 
 type Part<Kind> = Kind | false | undefined;
 
@@ -45,19 +46,38 @@ export function previousLine(
   { since, reason }: NonNullable<ServerStatus['previous']>,
   now: number,
 ): string {
-  return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
+  return said`Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
 
 export function failureText(failure: { readonly reason: string; readonly fix: string }): Markdown {
-  return formatted`${unmarked(failure.reason)}\n\n*${unmarked(failure.fix)}*`;
+  return formatted`${unmarked(translated(failure.reason))}\n\n*${unmarked(translated(failure.fix))}*`;
 }
 
 export function toolCount(published: number, offered = published): string {
-  return published === offered ? counted(offered, 'tool') : `${published} of ${offered} tools`;
+  return published === offered
+    ? plural(offered, '1 tool', '{0} tools')
+    : said`${published} of ${offered} tools`;
 }
 
-export function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+type ShownPackage = NonNullable<ServerStatus['package']>;
+
+/** The version that runs, and that the file leaves it open. */
+export function versionWord({ runs, pinned }: ShownPackage): string | undefined {
+  if (pinned) return runs;
+  return runs === undefined ? said`not pinned` : said`${runs}, not pinned`;
+}
+
+export function packageLine(of: ShownPackage): Markdown {
+  const { launcher, name, requested, pinned, runs, reported } = of;
+  const asked = requested === undefined ? formatted`no version` : formatted`${code(requested)}`;
+  const parts = present([
+    runs !== undefined && formatted`runs ${runs}`,
+    pinned
+      ? formatted`the file asks for ${asked}`
+      : formatted`the file asks for ${asked} (not pinned)`,
+    reported !== undefined && formatted`the server reports ${reported}`,
+  ]);
+  return formatted`${code(launcher)} ${code(name)}: ${markdownList(parts, ', ')}`;
 }
 
 export function transportWord(transport: 'stdio' | 'streamable_http'): string {
@@ -65,19 +85,18 @@ export function transportWord(transport: 'stdio' | 'streamable_http'): string {
 }
 
 const reasons: Readonly<Record<WindowState['phase'], string>> = {
-  untrusted: 'MCP Toolsets starts no server in a workspace that you have not trusted.',
-  noFolder: 'No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.',
-  noFile:
-    'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.',
-  reading: 'MCP Toolsets is still reading the config files. Try again in a moment.',
-  serving: 'No MCP servers are configured in .minds/mcp.yaml.',
+  untrusted: english`MCP Toolsets starts no server in a workspace that you have not trusted.`,
+  noFolder: english`No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.`,
+  noFile: english`This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.`,
+  reading: english`MCP Toolsets is still reading the config files. Try again in a moment.`,
+  serving: english`No MCP servers are configured in .minds/mcp.yaml.`,
 };
 
 /** Returns why a window in this phase has no MCP servers. @param snapshot if the files are read */
 export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSnapshot): string {
   return phase === 'serving' && snapshot && isUnreadable(snapshot)
-    ? 'The config file has an error, so its servers are unknown. The Problems view shows the error and its place.'
-    : reasons[phase];
+    ? said`The config file has an error, so its servers are unknown. The Problems view shows the error and its place.`
+    : translated(reasons[phase]);
 }
 
 /** Returns why there is nothing to choose. @param none the reason if there are servers */
@@ -87,26 +106,27 @@ export function whyNone({ phase, snapshot }: WindowState, none: string): string 
 
 /** @param agent the name of the calling program; empty if it gave none */
 export function agentPhrase(agent: string): string {
-  return agent === '' ? 'an agent without a name' : agent;
+  return agent === '' ? said`an agent without a name` : agent;
 }
 
 export function tokenPhrase(tokens: number): string {
-  if (tokens < 1000) return `~${tokens} tokens`;
-  return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
+  if (tokens < 1000) return said`~${tokens} tokens`;
+  const thousands = tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000);
+  return said`~${thousands}k tokens`;
 }
 
 const uses = {
-  warm: { label: 'ready', phrase: 'ready for the next conversation' },
-  spare: { label: 'spare', phrase: 'spare: started ahead for the next conversation' },
-  shared: { label: 'shared', phrase: 'shared by all conversations' },
-  draining: { label: 'ending', phrase: 'finishing its last calls' },
+  warm: { label: english`ready`, phrase: english`ready for the next conversation` },
+  spare: { label: english`spare`, phrase: english`spare: started ahead for the next conversation` },
+  shared: { label: english`shared`, phrase: english`shared by all conversations` },
+  draining: { label: english`ending`, phrase: english`finishing its last calls` },
 } as const satisfies Record<Exclude<InstanceStatus['use']['kind'], 'leased'>, object>;
 
 export function instancePhrase(use: InstanceStatus['use']): string {
-  if (use.kind !== 'leased') return uses[use.kind].phrase;
+  if (use.kind !== 'leased') return translated(uses[use.kind].phrase);
   return isTrial(use.conversation)
-    ? 'the panel of “Try Tool”'
-    : conversationLabel(use.conversation);
+    ? said`the panel of “Try Tool”`
+    : translated(conversationLabel(use.conversation));
 }
 
 /** The label of a conversation without a title is its last tool. */
@@ -115,11 +135,11 @@ export function instanceLabel(
   title: string | undefined,
   now: number,
 ): string {
-  if (use.kind !== 'leased') return uses[use.kind].label;
-  if (isTrial(use.conversation)) return 'Try Tool';
+  if (use.kind !== 'leased') return translated(uses[use.kind].label);
+  if (isTrial(use.conversation)) return said`Try Tool`;
   if (title !== undefined) return title;
   return lastTool === undefined || lastCallAt === undefined
-    ? conversationLabel(use.conversation)
+    ? translated(conversationLabel(use.conversation))
     : `${lastTool}, ${timeOf(lastCallAt, now)}`;
 }
 
@@ -137,21 +157,22 @@ export function timeOf(at: number, now: number): string {
 
 /** Returns the effects of a tool by its annotations. The editor uses these to ask before a call. */
 export function effects({ annotations }: OfferedTool): string[] {
-  if (annotations?.readOnlyHint === true) return ['only reads'];
-  return annotations?.destructiveHint === true ? ['may destroy data'] : [];
+  if (annotations?.readOnlyHint === true) return [said`only reads`];
+  return annotations?.destructiveHint === true ? [said`may destroy data`] : [];
 }
 
 export function durationPhrase(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return '<1 min';
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 1) return said`<1 min`;
+  if (minutes < 60) return said`${minutes} min`;
   const rest = minutes % 60;
-  return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
+  const hours = Math.floor(minutes / 60);
+  return rest > 0 ? said`${hours} h ${rest} min` : said`${hours} h`;
 }
 
 export function rememberedPhrase(at: number, now: number): string {
   const days = Math.floor((now - at) / 86_400_000);
-  return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
+  return said`remembered, ${days > 0 ? said`${days} d` : durationPhrase(now - at)} old`;
 }
 
 function isBroken(server: ServerStatus, problems: readonly Problem[]): boolean {
@@ -178,8 +199,8 @@ export function worstOf(problems: readonly Problem[]): 'error' | 'warning' | und
 }
 
 /** A short form of the problem `too-many-tools`. */
-const tooManyLine =
-  'Some models take at most 128 tools, and this window has more. See the Problems view.';
+const tooManyLine = (): string =>
+  said`Some models take at most 128 tools, and this window has more. See the Problems view.`;
 
 export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 
@@ -193,7 +214,7 @@ export function summary(snapshot: StatusSnapshot) {
   const served = wanted.filter((server) => serves(server) && !hasFault(server)).length;
   const failures = broken + fileLinesOf(snapshot).length;
   const text =
-    failures > 0 && broken === 0 ? 'MCP: file has errors' : `MCP ${served}/${wanted.length}`;
+    failures > 0 && broken === 0 ? said`MCP: file has errors` : `MCP ${served}/${wanted.length}`;
   const isCrowded = hasTooManyTools(snapshot);
   const lines = [...windowLines(snapshot), ...rows.map(({ line }) => line)];
   const severity = (): Severity => {
@@ -203,8 +224,8 @@ export function summary(snapshot: StatusSnapshot) {
     return wanted.some(isStarting) ? 'busy' : 'ok';
   };
   return {
-    text: pending > 0 ? `${text}, ${pending} to approve` : text,
-    tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
+    text: pending > 0 ? said`${text}, ${pending} to approve` : text,
+    tooltip: lines.length > 0 ? lines.join('\n') : said`No servers are configured.`,
     severity: severity(),
     broken: failures,
     pending,
@@ -217,34 +238,36 @@ export function windowLines(snapshot: StatusSnapshot): string[] {
   return present([
     ...fileLinesOf(snapshot),
     toolsLine(snapshot),
-    hasTooManyTools(snapshot) && tooManyLine,
+    hasTooManyTools(snapshot) && tooManyLine(),
   ]);
 }
 
 function fileLinesOf(snapshot: StatusSnapshot): string[] {
-  const lines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
+  const lines = snapshot.refused.map(({ file }) =>
+    refusedLine(said`The config file`, file, snapshot),
+  );
   return lines.length === 0 && isUnreadable(snapshot)
-    ? ['The config file has an error. No server runs.']
+    ? [said`The config file has an error. No server runs.`]
     : lines;
 }
 
 function toolsLine({ servers }: StatusSnapshot): string | undefined {
   const tools = servers.flatMap((server) => server.tools);
   if (tools.length === 0) return undefined;
-  return `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+  return said`${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
 }
 
 function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
   const { id, state, tools, offered, previous, waits } = server;
   const absences = problems.filter(({ inEditor }) => inEditor !== undefined);
-  const lacks = shortfallsOf(server, absences);
+  const lacks = shortfallsOf(server, absences).map(translated);
   const facts = [
     `${id}: ${stateWord(state)}`,
     tools.length + offered > 0 && toolCount(tools.length, offered),
     ...lacks,
-    previous && 'serves its previous definition',
-    waits && state.kind !== 'waiting' && stateViews.waiting.word,
-    isPending(server) && state.kind !== 'pending' && 'waits for approval',
+    previous && said`serves its previous definition`,
+    waits && state.kind !== 'waiting' && stateWord({ kind: 'waiting' }),
+    isPending(server) && state.kind !== 'pending' && said`waits for approval`,
   ];
   return {
     line: present(facts).join(', '),
@@ -255,8 +278,8 @@ function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
 /** Says which servers of a refused file run (C4). @param name the file as a person sees it */
 function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
   return servers.some((server) => filesOf(server).includes(file))
-    ? `${name} has an error. Its previous version still applies.`
-    : `${name} has an error. None of its servers run.`;
+    ? said`${name} has an error. Its previous version still applies.`
+    : said`${name} has an error. None of its servers run.`;
 }
 
 function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
@@ -286,10 +309,10 @@ function ruleLine({ name, fixed, default: byDefault, allow, isUnknown }: Argumen
   if (fixed) return formatted`${code(name)} is always ${code(JSON.stringify(fixed.value))}`;
   const allowed = allow?.map(({ text }) => code(text));
   const parts = [
-    byDefault && formatted`is ${code(JSON.stringify(byDefault.value))} by default`,
-    allowed && formatted`may be ${markdownList(allowed, ', ')}`,
+    byDefault && formatted`${code(name)} is ${code(JSON.stringify(byDefault.value))} by default`,
+    allowed && formatted`${code(name)} may be ${markdownList(allowed, ', ')}`,
   ];
-  return formatted`${code(name)} ${markdownList(present(parts), ', ')}`;
+  return markdownList(present(parts), '; ');
 }
 
 /** Says what waits for a person. */
@@ -297,12 +320,10 @@ export function waitingPhrases(snapshot: StatusSnapshot) {
   const { pending, changed } = summary(snapshot);
   return {
     ...(pending > 0 && {
-      pending:
-        pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`,
+      pending: plural(pending, '1 server waits for approval', '{0} servers wait for approval'),
     }),
     ...(changed > 0 && {
-      changed:
-        changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`,
+      changed: plural(changed, '1 server has changed tools', '{0} servers have changed tools'),
     }),
   };
 }
@@ -310,7 +331,9 @@ export function waitingPhrases(snapshot: StatusSnapshot) {
 export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
   const parts = [
-    ...(broken > 0 ? [`${counted(broken, 'problem')} with MCP servers`] : []),
+    ...(broken > 0
+      ? [plural(broken, '1 problem with MCP servers', '{0} problems with MCP servers')]
+      : []),
     ...Object.values(waitingPhrases(snapshot)),
   ];
   return parts.length === 0
@@ -334,12 +357,12 @@ export function sidebarMessage(
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
     return inert`Every server is disabled. To enable one, choose “Enable for Me” in its menu.`;
   }
-  return inert`${hasTooManyTools(snapshot) ? tooManyLine : ''}`;
+  return inert`${hasTooManyTools(snapshot) ? tooManyLine() : ''}`;
 }
 
 /** @param inAll the characters to name, if `text` is not the whole */
 export function beginning(text: string, most: number, inAll = text.length): string {
-  return text.length > most ? `${text.slice(0, most)}\n… (${inAll} characters in all)` : text;
+  return text.length > most ? said`${text.slice(0, most)}\n… (${inAll} characters in all)` : text;
 }
 
 /** Returns a text as one line of the chat, without its last full stop and cut if it is long. */

@@ -41,6 +41,11 @@ const deeds: readonly Deed[] = [
     needs: 'stoppable',
   },
   {
+    command: 'keepOutUnused',
+    title: 'Keep Out Unused Tools…',
+    needs: 'unused',
+  },
+  {
     command: 'showServerLog',
     title: 'Show Server Log',
   },

@@ -1,4 +1,5 @@
 /** Says what views show of the state of a server, and what a person can do then. Pure. */
+import { english, said, translated } from '../../core/base/language.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 
@@ -31,22 +32,22 @@ const all: readonly Action[] = ['startable', ...live];
 export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   disabled: { icon: { id: 'circle-slash', color: 'disabledForeground' }, actions: [] },
   invalid: {
-    word: 'entry with errors',
+    word: english`entry with errors`,
     icon: errorIcon,
     actions: [],
   },
   pending: {
-    word: 'waits for approval',
+    word: english`waits for approval`,
     icon: pendingIcon,
     actions: [],
   },
   waiting: {
-    word: 'waits while you type…',
+    word: english`waits while you type…`,
     icon: { id: 'edit' },
     actions: ['startable'],
   },
   signInNeeded: {
-    word: 'needs sign-in',
+    word: english`needs sign-in`,
     icon: { id: 'key', color: warned },
     actions: [],
   },
@@ -61,7 +62,7 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
     actions: live,
   },
   remembered: {
-    word: 'not started',
+    word: english`not started`,
     icon: { id: 'history', color: passed },
     actions: all,
   },
@@ -78,9 +79,9 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   },
 };
 
-export function stateWord(state: ServerState): string {
-  if (state.kind === 'reconnecting') return `reconnecting, attempt ${state.attempt}`;
-  return stateViews[state.kind].word ?? state.kind;
+export function stateWord(state: ServerState | { readonly kind: 'waiting' }): string {
+  if (state.kind === 'reconnecting') return said`reconnecting, attempt ${state.attempt}`;
+  return translated(stateViews[state.kind].word ?? state.kind);
 }
 
 export function isPending({ approval }: ServerStatus): boolean {
@@ -127,6 +128,10 @@ export function approvalActions({
   return previous ? ['approvable', 'revocable'] : ['approvable'];
 }
 
+export function isAboutUnused({ code }: Pick<Problem, 'code'>): boolean {
+  return code === 'tools-unused';
+}
+
 /**
  * Returns words for what a person can do with a server now. Menus compare them.
  */
@@ -143,6 +148,7 @@ export function abilities(server: ServerStatus, problems: readonly Problem[]): r
     ...(kind === 'failed' ? [kind] : []),
     ...(server.hasSecrets || isUnset ? ['secret'] : []),
     ...(isForEveryone(server) ? [] : ['mine']),
+    ...(problems.some((one) => isAboutUnused(one) && one.server === server.id) ? ['unused'] : []),
     kind === 'disabled' ? kind : 'enabled',
   ];
 }

@@ -2,6 +2,7 @@
  * The hover of the status bar: what serves, what waits, and the last call. Its links run commands of
  * ours only. Pure. Loaded on demand.
  */
+import { said, translated } from '../../core/base/language.js';
 import type { CommandName } from '../../../build/commands.js';
 import {
   code,
@@ -40,10 +41,10 @@ export function statusPanel(snapshot: StatusSnapshot, lastCall: LastCall, now: n
   const parts = [
     ...windowLines(snapshot).map((line) => formatted`${line}`),
     markdownList([formatted`| | | | |\n|---|---|---|---|`, ...rows], '\n'),
-    pending !== undefined && formatted`${pending}: ${link('Review…', 'reviewPending')}`,
-    changed !== undefined && formatted`${changed}: ${link('Review…', 'acceptTools')}`,
+    pending !== undefined && formatted`${pending}: ${link(said`Review…`, 'reviewPending')}`,
+    changed !== undefined && formatted`${changed}: ${link(said`Review…`, 'acceptTools')}`,
     lastCall && lastCallLine(lastCall, now),
-    link('Manage Server…', 'manageServer'),
+    link(said`Manage Server…`, 'manageServer'),
   ];
   return markdownList(present(parts), '\n\n');
 }
@@ -53,14 +54,14 @@ function serverRow(server: ServerStatus, problems: readonly Problem[]): Markdown
   const deeds = serverDeeds(abilities(server, problems));
   const links = deeds
     .filter(({ command }) => panelCommands.has(command))
-    .map(({ command, title }) => link(title.replace(/ (to )?Server/, ''), command, id));
+    .map(({ command, title }) => link(translated(title.replace(/ (to )?Server/, '')), command, id));
   const count = toolCount(tools.length, offered);
   return formatted`| **${oneLine(id)}** | ${stateWord(state)} | ${count} | ${markdownList(links, ' · ')} |`;
 }
 
 function lastCallLine(call: NonNullable<LastCall>, now: number): Markdown {
   const { tool, toolset, agent, outcome, took, at } = call;
-  return formatted`Last call: ${code(tool)} of ${toolset} by ${agentPhrase(agent)}, ${outcome}, ${tookPhrase(took)}, ${timeOf(at, now)}`;
+  return formatted`Last call: ${code(tool)} of ${toolset} by ${agentPhrase(agent)}, ${translated(outcome)}, ${tookPhrase(took)}, ${timeOf(at, now)}`;
 }
 
 function link(label: string, command: CommandName, ...given: string[]): Markdown {

@@ -13,7 +13,7 @@ import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { hadConversations } from '../../support/core/hadConversations.js';
-import { CallFile } from '../../../src/core/files/callFile.js';
+import { CallFile } from '../../../src/core/files/callWriter.js';
 import type * as offerFilesModule from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import type { EndpointRoad } from '../harness/endpoint.js';

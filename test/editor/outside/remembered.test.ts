@@ -66,6 +66,33 @@ describe('toolsets of an earlier window', () => {
     await untilStored(window, 'mcp.extCachedServers', `"label":"told","cacheNonce":"${version}"`);
   });
 
+  it('A tool that is ticked again in the next window brings its pattern back (E3)', async () => {
+    const file = join(copy.path, '.minds', 'mcp.yaml');
+    const text = readFileSync(file, 'utf8');
+    const withPattern = `${text.trimEnd()}\n    tools: { whitelist: ['*o*'] }\n`;
+    writeFileSync(file, withPattern);
+    const tick = (command: string): Promise<void> =>
+      window.evaluate(
+        async ({ commands }, name) =>
+          void (await commands.executeCommand(`mcpToolsets.${name}`, {
+            node: { kind: 'tool', server: 'told', original: 'two', ticked: true },
+          })),
+        command,
+      );
+    await untilTools(['mcp_told_one', 'mcp_told_two']);
+    await tick('keepOutTool');
+    await untilTools(['mcp_told_one']);
+    assert.doesNotMatch(readFileSync(file, 'utf8'), /\*o\*/);
+    await untilStored(window, 'minds.mcp-toolsets', '"pattern":"*o*"');
+    await window.reload();
+    await prepare();
+    await untilTools(['mcp_told_one']);
+    await tick('publishTool');
+    await untilTools(['mcp_told_one', 'mcp_told_two']);
+    assert.equal(readFileSync(file, 'utf8'), withPattern);
+    writeFileSync(file, text);
+  });
+
   it('Toolsets of an earlier window are there in a parallel window too, and then match the server', async () => {
     tell({ hold: true });
     // The editor gives a second window of a folder another storage. A reload gets the other storage

@@ -43,13 +43,13 @@ describe('first minute', () => {
     // The pictures are shown only if there is room.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
     await page.click('.part.sidebar a:text-is("Get started")');
-    await page.waitFor('.getting-started-step >> text=Add a server');
+    await page.waitFor('.getting-started-step >> text=Create the config file');
     await page.screenshot('walkthrough');
     const steps = await page.texts('.getting-started-step .step-title');
     assert.deepEqual(
       steps.map((step) => step.trim()),
       [
-        'Add a server',
+        'Create the config file',
         'Write with completion',
         'Let the servers start',
         'See what agents see',

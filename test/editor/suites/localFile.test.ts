@@ -120,9 +120,9 @@ describe('the local file', () => {
   });
 
   it('With the switch on, ticks and their Undo write the layer', async () => {
-    await page.waitFor('.part.sidebar .pane-header >> text=changes for everyone');
+    await page.waitFor('.part.sidebar .pane-header >> text=for everyone');
     await vscode.commands.executeCommand('mcpToolsets.changesForMe');
-    await page.waitFor('.part.sidebar .pane-header >> text=changes only for me');
+    await page.waitFor('.part.sidebar .pane-header >> text=only for me');
     await page.click(`${rows}[aria-label^="a, server"]`);
     await page.click(box('read_b'));
     await untilTools(['mcp_a_read_a', 'mcp_b_count']);
@@ -133,6 +133,22 @@ describe('the local file', () => {
     await page.click(box('read_b'));
     await untilTools([...ofA, 'mcp_b_count']);
     assert.doesNotMatch(await readLocal(), /blacklist/);
+  });
+
+  it('Undo of a tick writes to the file of the tick, also if the switch has changed since', async () => {
+    const pattern = shared.replace("{ blacklist: ['open'] }", "{ whitelist: ['read_*'] }");
+    await writeConfig(pattern);
+    await vscode.commands.executeCommand('mcpToolsets.changesForMe');
+    await untilTools([...ofA, 'mcp_b_count']);
+    const node = { kind: 'tool', server: 'a', original: 'read_b', ticked: true };
+    await vscode.commands.executeCommand('mcpToolsets.keepOutTool', { node });
+    await untilTools(['mcp_a_read_a', 'mcp_b_count']);
+    await untilLocal(/whitelist: \['?read_a'?\]/);
+    await vscode.commands.executeCommand('mcpToolsets.changesForEveryone');
+    await page.click('.statusbar-item >> text=· Undo');
+    await untilTools([...ofA, 'mcp_b_count']);
+    assert.equal(await readConfig(), pattern);
+    assert.doesNotMatch(await readLocal(), /whitelist: \['?read_a'?\]/);
   });
 
   it('A tick for everyone says that the lists of the layer count instead', async () => {
@@ -188,7 +204,7 @@ describe('the local file', () => {
     await apply(await actionsAt(configFile(), 'timeo'), 'Move to My Local File');
     const text = vscode.window.activeTextEditor?.document.getText() ?? '';
     assert.doesNotMatch(text, /timeouts/);
-    await untilLocal(/a:\n {4}timeouts:.*call: .1m/);
+    await untilLocal(/a:\n {4}timeouts: \{ call: 1m \}/);
     await vscode.workspace.saveAll();
     await page.waitFor(`${rows}[aria-label*="only for me"]`);
   });

@@ -378,6 +378,14 @@ describe('sidebar', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
+  it('“Why Is a Tool Missing?” names the cause for a server without tools, and leads to what can be done', async () => {
+    const item = '.quick-input-widget .monaco-list-row';
+    void vscode.commands.executeCommand('mcpToolsets.explainTool');
+    await page.click(`${item}[aria-label*="no-such-command"]`);
+    await page.waitFor(`${item}[aria-label^="Start Server"]`);
+    await page.press('Escape');
+  });
+
   it('“Why Is a Tool Missing?” of a row asks for no tool and publishes it', async () => {
     const item = '.quick-input-widget .monaco-list-row';
     const original = await readConfig();

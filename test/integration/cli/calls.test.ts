@@ -88,6 +88,9 @@ describe('the record of calls', () => {
       (await cli.run('calls', '--agent', 'mcp-toolsets', '--last', '1')).stdout,
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\w+ .* ms {2}a_\w+ of a {2}/,
     );
+    // The events after a call do not count.
+    const latest = await facts('--last', '1');
+    assert.deepEqual([latest[0]?.tool, latest.filter(({ tool }) => tool).length], ['a_count', 1]);
     for (const wrong of [['--since', '10'], ['--last', 'x'], ['import']]) {
       assert.equal((await cli.run('calls', ...wrong)).code, 2, wrong.join(' '));
     }

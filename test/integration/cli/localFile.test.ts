@@ -75,6 +75,20 @@ describe('the layer of one person (C7)', () => {
     assert.doesNotMatch((await cli.run('status', '--no-local')).stdout, /Only for you/);
   });
 
+  it('`tools` marks each tool that only the lists of the layer publish or leave out', async () => {
+    writeFileSync(
+      cli.file,
+      configText({ a: rawWith(['echo', 'add', 'pid'], { tools: { blacklist: ['e*', 'pid'] } }) }),
+    );
+    writeFileSync(local, configText({ a: { tools: { blacklist: ['add', 'pid'] } } }));
+    const { stdout } = await cli.run('tools');
+    assert.match(stdout, /^a +echo +only for you *$/m);
+    assert.match(stdout, /^a +\(add\) .* · only for you *$/m);
+    assert.match(stdout, /^a +\(pid\) (?!.*only for you)/m);
+    writeFileSync(local, configText({ a: { timeouts: { call: '5m' } } }));
+    assert.doesNotMatch((await cli.run('tools')).stdout, /only for you/);
+  });
+
   it('a joined launch that differs from the approved one waits, with the difference', async () => {
     assert.equal((await cli.run('tools')).code, 0);
     writeFileSync(local, configText({ a: { env: { NODE_OPTIONS: '--import=./evil.mjs' } } }));

@@ -74,7 +74,7 @@ describe('command line: network', function () {
       assert.equal(code, 1);
       assert.match(
         stdout,
-        /far .*needs sign-in: Nobody has signed in yet\. Sign in in the editor, or give the server an Authorization header\./,
+        /far .*needs sign-in: Nobody has signed in yet\. Run `mcp-toolsets login far`\./,
       );
       const checked = await command.run('check', '--start');
       assert.equal(checked.code, 1);

@@ -23,6 +23,7 @@ import { repository } from '../../support/core/bundles.js';
 import { apart, CommandLine } from '../../support/core/commandLine.js';
 import { startHttpFixture, type HttpServer } from '../../support/core/httpServers.js';
 import { issuerOf } from '../../support/core/person.js';
+import { recordDays } from '../../support/core/recordedUse.js';
 import { startProxy } from '../../support/core/proxy.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
@@ -218,6 +219,24 @@ describe('recipes', function () {
     assert.match(unset, /error secret-unset: .*TRACKER_TOKEN[^]*code 1/);
   });
 
+  it('Recipe: Pin a version, and nothing else changes', async () => {
+    await follow('Pin a version');
+    assert.match(
+      readFileSync(cli.file, 'utf8'),
+      /args: \['-y', '@modelcontextprotocol\/server-filesystem@\d+\.\d+\.\d+', '\.'\]\n$/,
+    );
+  });
+
+  it('Recipe: Lock the tools of a team, whose check fails after a change (S3d)', async () => {
+    await shell('git init -q');
+    await follow('Lock the tools of a team');
+    const lock = path.join(cli.folder, '.minds/mcp.lock');
+    const text = readFileSync(lock, 'utf8');
+    writeFileSync(lock, text.replace(/("description": ")./, '$1_'));
+    const changed = await shell('mcp-toolsets check --start; echo "code $?"');
+    assert.match(changed, /lock-differs: "files" .*\(description changed\)[^]*code 1/);
+  });
+
   it('Recipe: Codex in a worktree, which starts the entry in it', async () => {
     await shell('git init -q');
     await follow('Codex in a worktree');
@@ -325,6 +344,25 @@ describe('recipes', function () {
     assert.doesNotMatch(tools, /^files +read_text_file/m);
     const others = [...tools.matchAll(/^files +(\S+)$/gm)].map(([, name]) => name);
     assert.ok(others.length > 5 && others.includes('write_file'), tools);
+  });
+
+  it('Recipe: Keep out what nobody calls', async () => {
+    const tools = ['read_text_file', 'list_directory'];
+    await recordDays({ folder: cli.folder, home: cli.home, toolset: 'files', tools, days: 60 });
+    await follow('Keep out what nobody calls');
+    const left = await shell('mcp-toolsets tools files');
+    assert.deepEqual(
+      [...left.matchAll(/^files +(\w+)$/gm)].map(([, name]) => name).sort(),
+      tools.sort(),
+    );
+  });
+
+  it('Recipe: Allow some calls of a tool', async () => {
+    await follow('Allow some calls of a tool');
+    assert.deepEqual(
+      ['notes/a.txt', 'b.txt'].map((file) => existsSync(path.join(cli.folder, file))),
+      [true, false],
+    );
   });
 
   it('Recipe: Moving from mcp.json', async () => {

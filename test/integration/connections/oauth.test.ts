@@ -12,7 +12,7 @@ import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { collect } from '../../support/heap.js';
 import { within } from '../../support/core/within.js';
-import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
+import { control, issuerOf, Person, Secrets, whatIsLacking } from '../../support/core/person.js';
 import { freePort } from '../../support/freePort.js';
 import { callTool, http, once, Rig, textOf, unsaid } from './rig.js';
 
@@ -119,7 +119,7 @@ describe('sign-ins to HTTP servers', function () {
     assert.equal(asked.get('scope'), 'files:read');
     assert.match(asked.get('redirect_uri') ?? '', /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     assert.match(browser.lastPage, /You can close this page/);
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+    assert.deepEqual(whatIsLacking(oauth.statusOf(http(url))), ['signedIn', undefined]);
     // The next window needs no person.
     const later = new Rig({ oauth: openWindow() });
     const { connection: second } = await later.start(http(url));
@@ -209,7 +209,7 @@ describe('sign-ins to HTTP servers', function () {
     closed.abort(new Error('closed by the person'));
     await refused;
     await oauth.signIn(http(url), browser, person());
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+    assert.deepEqual(whatIsLacking(oauth.statusOf(http(url))), ['signedIn', undefined]);
   });
 
   it('a refused sign-in reports the reason', async () => {
@@ -233,13 +233,13 @@ describe('sign-ins to HTTP servers', function () {
       (outcome as { message: string }).message,
       /needs more rights: files:write\. Sign in again/,
     );
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: 'files:write' });
+    assert.deepEqual(whatIsLacking(oauth.statusOf(http(url))), ['signedIn', 'files:write']);
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read', 'all else goes on');
     await oauth.signIn(http(url), browser, person());
     assert.equal(browser.shown[1]?.searchParams.get('scope'), 'files:read files:write');
     assert.equal(await textOf(connection, 'write'), 'written');
     assert.equal(await textOf(connection, 'whoami'), 'ada files:read files:write');
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+    assert.deepEqual(whatIsLacking(oauth.statusOf(http(url))), ['signedIn', undefined]);
   });
 
   it('a sign-out revokes and deletes the tokens in every window', async () => {

@@ -1,9 +1,14 @@
 /** Rule X7b: a sign-in stays consistent during concurrent renewals, sign-ins and refusals. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../../../src/core/base/clock.js';
 import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
 import { OAuth, type OAuthAccess } from '../../../src/core/connections/http/oauth/oauth.js';
+import { signInLock } from '../../../src/core/files/signInLock.js';
 import { LeapingClock } from '../../support/core/leapingClock.js';
-import { Person, Secrets } from '../../support/core/person.js';
+import { Person, Secrets, whatIsLacking } from '../../support/core/person.js';
 import { TokenServer } from '../../support/core/tokenServer.js';
 import { http } from './rig.js';
 
@@ -110,7 +115,7 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
       release();
       assert.equal((await verdict).kind, 'renewed');
       assert.equal(await access.token(), newest);
-      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+      assert.deepEqual(whatIsLacking(status()), ['signedIn', undefined]);
     });
 
     it('a renewal without an answer ends after half a minute, and the sign-in lasts', async () => {
@@ -158,6 +163,53 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
     assert.equal(keptTokens(), false);
   });
 
+  it('two windows of an editor with one old token make one renewal, under the lock beside their storage (X7e)', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-windows-'));
+    const windows: OAuth[] = [];
+    try {
+      await signedIn();
+      const asked = server.seen.length;
+      const shared = secrets;
+      const accesses = [1, 2].map(() => {
+        const window = new OAuth({
+          // Each window makes its lock of its own, over one folder.
+          secrets: {
+            get: (key) => shared.get(key),
+            store: (key, value) => shared.store(key, value),
+            delete: (key) => shared.delete(key),
+            // The news of another window may come late.
+            onDidChange: () => ({ dispose: () => {} }),
+            exclusively: signInLock(folder, systemClock),
+          },
+          clock: systemClock,
+          log: { write: () => {} },
+          keepSecret: () => ({ dispose: () => {} }),
+          clientVersion: '9.9.9',
+        });
+        windows.push(window);
+        const found = window.accessFor(http(server.url));
+        assert(found);
+        return found;
+      });
+      assert.deepEqual(await Promise.all(accesses.map((one) => one.token())), [token, token]);
+      const refusal = { status: 401, header: server.challenge };
+      const renewing = held();
+      const verdicts = Promise.all(accesses.map((one) => one.refused(refusal, token, false)));
+      (await renewing)();
+      assert.deepEqual(
+        (await verdicts).map(({ kind }) => kind),
+        ['renewed', 'renewed'],
+      );
+      assert.equal(server.seen.length, asked + 1, server.seen.join('\n'));
+      const [one, two] = await Promise.all(accesses.map((each) => each.token()));
+      assert.notEqual(one, token);
+      assert.equal(one, two);
+    } finally {
+      for (const window of windows) window.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   describe('scopes that a call lacked', () => {
     const both = /for read write$/;
 
@@ -165,10 +217,10 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
       await signedIn();
       await lacks(', scope="write"');
       assert.equal((await refused(token)).kind, 'renewed');
-      assert.deepEqual(status(), { kind: 'signedIn', lacks: 'write' });
+      assert.deepEqual(whatIsLacking(status()), ['signedIn', 'write']);
       await signIn();
       assert.match(authorized().at(-1) ?? '', both);
-      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+      assert.deepEqual(whatIsLacking(status()), ['signedIn', undefined]);
     });
 
     it('a sign-in requests missing scopes after an early renewal', async () => {
@@ -184,7 +236,7 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
       await signedIn();
       const verdict = await lacks('');
       assert.match((verdict as { why: string }).why, /needs more rights: more than was granted\./);
-      assert.deepEqual(status(), { kind: 'signedIn', lacks: 'more than was granted' });
+      assert.deepEqual(whatIsLacking(status()), ['signedIn', 'more than was granted']);
       await signIn();
       assert.match(authorized().at(-1) ?? '', both);
     });
@@ -198,7 +250,7 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
         text.replaceAll('"read"', '"read write"').replaceAll('access-', 'access-of-another-'),
       );
       await access.kept.reread();
-      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+      assert.deepEqual(whatIsLacking(status()), ['signedIn', undefined]);
       assert.deepEqual(await lacks(', scope="write"'), { kind: 'renewed' }, 'by the token before');
     });
 

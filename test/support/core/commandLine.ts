@@ -25,6 +25,7 @@ import { sourceFiles } from '../../../src/core/config/sources.js';
 import { readEnvFile } from '../../../src/core/files/envFile.js';
 import { directoryExists } from '../../../src/core/assembly/assemble.js';
 import { withoutNpm } from '../../../src/core/processes/environment.js';
+import { decidingFinder } from '../../../src/core/packages/decidingFiles.js';
 import { programFinder, workspaceRoots } from '../../../src/core/processes/workspacePrograms.js';
 import { untilNone, type TestProcess } from '../processes.js';
 import { bundlesVariable, runFolder, sharedBuild } from './bundles.js';
@@ -142,8 +143,11 @@ export class CommandLine {
         statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
       return { ...source, text: isThere ? readFileSync(source.file, 'utf8') : undefined };
     });
-    const findersFor = (): ReturnType<typeof programFinder> =>
-      programFinder(workspaceRoots(sources, this.home), withoutNpm(this.env));
+    const roots = workspaceRoots(sources, this.home);
+    const findersFor = () => ({
+      programs: programFinder(roots, withoutNpm(this.env)),
+      deciding: decidingFinder(roots),
+    });
     const deps = {
       env: this.env,
       directoryExists,

@@ -4,11 +4,13 @@
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
+import { OneByOne } from '../../../src/core/base/oneByOne.js';
 import type {
   Redirect,
-  SecretStore,
+  SignInStore,
   SignInBrowser,
   SignInParties,
+  SignInStatus,
 } from '../../../src/core/connections/http/oauth/contract.js';
 import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 
@@ -16,6 +18,10 @@ export class Person implements SignInBrowser {
   readonly shown: URL[] = [];
   /** The text of the last page. */
   lastPage = '';
+  /** The browser does not reach addresses with this path. */
+  stopsBefore: string | undefined;
+  /** The address that it did not reach. */
+  stopped = '';
   /** If false, the person closes the browser instead of following pages. */
   follows = true;
 
@@ -37,6 +43,10 @@ export class Person implements SignInBrowser {
     if (!this.follows) return;
     const cookies = new Map<string, string>();
     for (let target = url, hops = 0; hops < 20; hops++) {
+      if (target.pathname === this.stopsBefore) {
+        this.stopped = target.href;
+        return;
+      }
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const reply = await ask('GET', target, cookie === '' ? {} : { cookie });
       for (const line of reply.headers['set-cookie'] ?? []) {
@@ -53,10 +63,15 @@ export class Person implements SignInBrowser {
 }
 
 /** Any number of windows may share it. */
-export class Secrets implements SecretStore {
+export class Secrets implements SignInStore {
   readonly values = new Map<string, string>();
   private readonly changes = new Emitter<{ readonly key: string }>();
   readonly onDidChange = this.changes.event;
+  private readonly steps = new OneByOne();
+
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return this.steps.add(key, work);
+  }
 
   get(key: string): Promise<string | undefined> {
     return Promise.resolve(this.values.get(key));
@@ -73,6 +88,11 @@ export class Secrets implements SecretStore {
     queueMicrotask(() => this.changes.fire({ key }));
     return Promise.resolve();
   }
+}
+
+/** The kind of a sign-in, and the rights that calls lacked. */
+export function whatIsLacking(status: SignInStatus): unknown[] {
+  return [status.kind, status.kind === 'signedIn' ? status.lacks : undefined];
 }
 
 /** One request on a separate socket. */

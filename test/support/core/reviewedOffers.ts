@@ -41,7 +41,7 @@ export function offersOf({
     prompts: { prompts: prompt, ...malformed },
     resources,
   };
-  const told = instructions === undefined ? [] : [reviewedInstructions(instructions)];
+  const told = instructions === undefined ? [] : [reviewedInstructions(instructions, instructions)];
   return byKey([...reviewedIn(listing, overrides), ...told]);
 }
 

@@ -17,7 +17,7 @@ import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { needsAttention, type Problem } from '../../../src/core/base/problem.js';
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
-import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
+import type { SignInStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import {
   createGateway,
@@ -66,7 +66,7 @@ export interface StageOptions {
   /** Servers that may start (S1). Absent: all. */
   readonly approvals?: Approvals;
   /** Storage of sign-ins. Absent: no sign-ins. */
-  readonly secrets?: SecretStore;
+  readonly secrets?: SignInStore;
   /** Permissions of agents for tools (S4). Absent: everything. */
   readonly toolPermissions?: PermissionDeps;
   /** Reviews offers changed since their approval (S3). Absent: no review. */

@@ -57,6 +57,8 @@ export function installProduct(extensionsDir: string): void {
   const parts = [
     'package.json',
     'package.nls.json',
+    'package.nls.zh-cn.json',
+    'l10n',
     'dist',
     'docs',
     'media',

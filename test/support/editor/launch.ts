@@ -52,6 +52,11 @@ export interface EditorOptions extends OwnExtensions {
   dataFiles?: Record<string, string>;
   /** The editor itself. Default: from `provision.ts`. */
   form?: ServerForm;
+  /**
+   * The language of the editor. Extensions speak it. The editor itself speaks English, because it
+   * has no pack of the language.
+   */
+  language?: string;
   /** The folder for logs and screenshots. Default: `test-results/editor`. */
   outputDir?: string;
   /** The suites of its window, if it has tests. */
@@ -155,6 +160,9 @@ async function start(options: EditorOptions): Promise<Editor> {
   const browser = await sharedBrowser(form.chromium);
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   await keepSecrets(context);
+  await context.addInitScript((language) => {
+    if (language !== undefined) Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: language });
+  }, options.language);
   const opened = new Editor(
     { ...options, outputDir },
     dataDir,

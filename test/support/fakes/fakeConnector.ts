@@ -38,6 +38,7 @@ export class FakeConnection implements Connection {
   capabilities: ServerCapabilities = { tools: { listChanged: true } };
   protocolVersion = '2025-11-25';
   readonly pid = undefined;
+  runs: Connection['runs'];
   readonly calls: { request: TimedCall; answer(outcome: CallOutcome): void }[] = [];
   /** The calls without an answer. */
   private readonly open = new Set<(outcome: CallOutcome) => void>();

@@ -22,7 +22,7 @@ function describe1(
       directoryExists: () => true,
       secret: () => 'kept-secret',
       envFile: () => ({ kind: 'text', text: variablesOfFile }),
-      programs: () => programs,
+      finders: { programs: () => programs, deciding: () => [] },
     },
   );
   assert.equal(parsed.kind, 'accepted');

@@ -134,9 +134,13 @@ describe('completion (E2)', () => {
       assert.equal(await taken(marked, label), expected));
   }
 
+  /** The version of a package is not pinned before a person names the package. */
+  const mistakesIn = (text: string) =>
+    parse(text).problems.filter(({ code }) => code !== 'version-not-pinned');
+
   it('a whole file made only by completion is valid', async () => {
     for (const label of ['config file: stdio', 'config file: streamable_http']) {
-      assert.deepEqual(parse(await taken('¦', label)).problems, []);
+      assert.deepEqual(mistakesIn(await taken('¦', label)), []);
     }
   });
 
@@ -144,8 +148,7 @@ describe('completion (E2)', () => {
     let text = await taken('¦', 'version');
     text = await taken(`${text}\n¦`, 'servers');
     text = await taken(`${text.trimEnd()}\n  ¦`, 'server: stdio');
-    const parsed = parse(text);
-    assert.deepEqual(parsed.problems, []);
+    assert.deepEqual(mistakesIn(text), []);
     text = (await taken('version: 1\nservers:\n  ¦', 'server: streamable_http with a token')).replace('NAME', 'SEARCH_TOKEN');
     assert.deepEqual(parse(text).problems, []);
   }); // oxfmt-ignore

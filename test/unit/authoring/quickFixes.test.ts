@@ -74,6 +74,15 @@ describe('fixes in a layer (C7)', () => {
     );
   });
 
+  it('fixes that are safe together are judged by the joined entry', () => {
+    const texts = ['    comand: [x]\n', '    comand: [x]\n    enabeld: true\n'];
+    for (const text of texts.map((body) => `version: 1\nservers:\n  a:\n${body}`)) {
+      const after = applyEdits(text, fixes(text).all(found(text)));
+      assert.match(after, /comand: /, 'with this command, the server would not work');
+      assert.doesNotMatch(after, /enabeld/);
+    }
+  });
+
   it('a list in the layer begins with the list below', () => {
     const [blacklisted] = fixed(local, { code: 'too-many-tools', server: 'a', tool: 'open' });
     assert.match(blacklisted ?? '', /blacklist: \['?read_\*'?, '?open'?\]/);
@@ -251,6 +260,20 @@ describe('quick fixes (E1)', () => {
     }
   });
 
+  it('an open version has the fix of the version that runs, which keeps quotes and comments (C8)', () => {
+    const text = `${head}    args: [-y, "x@^1"] # why\n`;
+    const named = { launcher: 'npx', name: 'x', requested: '^1', pinned: false };
+    const fixes = (runs?: string) =>
+      new QuickFixes(text, {
+        ...around,
+        packageOf: () => (runs === undefined ? named : { ...named, runs }),
+      }).for(problemOf(text, 'version-not-pinned'));
+    const [fix] = fixes('1.2.3');
+    assert.equal(fix?.title, 'Pin to 1.2.3');
+    assert.equal(edit(text, fix), `${head}    args: [-y, "x@1.2.3"] # why\n`);
+    assert.deepEqual(fixes(), []);
+  });
+
   it('a taken name has the fix of a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
     assert.equal(fix?.title, "Add the prefix 'a_'");
@@ -406,6 +429,13 @@ describe('quick fixes (E1)', () => {
       severity: 'warning',
     });
     assert.equal(edit(head, fix as QuickFix), 'acceptTools a');
+  });
+
+  it('a difference from the lock has the fix to update the lock (S3d)', () => {
+    for (const code of ['lock-differs', 'lock-version'] as const) {
+      const [fix] = new QuickFixes(head, around).for({ ...at(code, 'a'), severity: 'error' });
+      assert.equal(edit(head, fix as QuickFix), 'updateLock a');
+    }
   });
 
   it('too many tools have the fix to disable a server', () => {

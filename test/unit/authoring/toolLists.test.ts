@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { tickedOf, withTicked } from '../../../src/core/authoring/rememberedTicks.js';
 import { decidingPattern, tickTools } from '../../../src/core/authoring/toolLists.js';
 import { toolFilterOf } from '../../../src/core/config/edit/serverEdits.js';
 import { compileFilter, judge } from '../../../src/core/tools/patterns.js';
@@ -126,13 +127,15 @@ describe('ticks in a config file (E3)', () => {
     type Step = Record<string, boolean>;
     const many = [...names, 'read_link', 'write_file'];
     function run(text: string, steps: readonly (Step | string)[]): string[] {
-      let last: ReturnType<typeof tickTools>;
+      let stored: unknown;
       let now = text;
       return steps.map((step) => {
         if (typeof step === 'string') return (now = now.replace('# edit', step));
-        last = tickTools(now, 'a', many, new Map(Object.entries(step)), last?.after);
-        assert.ok(last);
-        return (now = applyEdits(now, last.edits));
+        const last = tickedOf(stored, 'a');
+        const plan = tickTools(now, 'a', many, new Map(Object.entries(step)), last);
+        assert.ok(plan);
+        stored = withTicked(stored, 'a', plan.after);
+        return (now = applyEdits(now, plan.edits));
       });
     }
     const texts = [

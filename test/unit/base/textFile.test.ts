@@ -127,7 +127,8 @@ describe('the source', () => {
     'src/core/processes/program.ts',
     'src/core/processes/namedPipes.ts',
     'src/core/base/confinement.ts',
-    'src/core/files/callFile.ts',
+    'src/core/files/callWriter.ts',
+    'src/core/files/fileLock.ts',
     'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',
     'src/vscode/minds/artifactLinks.ts',
@@ -156,7 +157,7 @@ describe('the source', () => {
     const own = [
       'tryTool/argumentDocuments.ts',
       'tryTool/panels.ts',
-      'views/problems/diagnostics.ts',
+      'views/problems/pages.ts',
       'views/review/documents.ts',
     ];
     const folder = path.join(root, 'src', 'vscode');

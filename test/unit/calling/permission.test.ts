@@ -7,6 +7,7 @@ import {
 } from '../../../src/core/calling/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 import { tool } from '../minds/fakes.js';
+import { modules } from '../modules.js';
 import { policies } from '../../../src/core/protocol/clientPolicy.js';
 
 function served(published: string, original = published): ServedTool {
@@ -185,6 +186,7 @@ describe('a question before a call', () => {
     new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(
       'd',
       one,
+      {},
     );
 
   it('the chat asks unless the tool only reads or is the host’s own', () => {
@@ -214,8 +216,8 @@ describe('a question before a call', () => {
       ask: () => Promise.resolve('no'),
     });
     const isAsked = (conversation: string, one: typeof writes): boolean =>
-      permission.isAskedInChat(conversation, one);
-    permission.allowInChat('d', writes);
+      permission.isAskedInChat(conversation, one, {});
+    permission.allowInChat('d', writes, {});
     assert.deepEqual(
       [isAsked('d', writes), isAsked('d', reads), isAsked('another', writes)],
       [false, true, true],
@@ -235,5 +237,75 @@ describe('a question before a call', () => {
     assert.equal(asks(writes, { '*': 'allow' }, { shop_pay: 'ask' }), true, 'the stricter counts');
     assert.equal(asks(tool('mcp_restart'), { 'mcp_*': 'ask' }), true);
     assert.equal(asks(reads, { shop_count: 'perhaps' }), true, 'what is not known is asked');
+  });
+});
+
+describe('the ways to a tool of a server', () => {
+  it('all lead through the module that judges the arguments of a call (S4e)', () => {
+    const senders = modules.filter(({ text }) => /\bpool\??\.call\(/.test(text));
+    assert.deepEqual(
+      senders.map(({ file }) => file),
+      ['src/core/calling/calls.ts'],
+    );
+  });
+});
+
+describe('the arguments of a call before a person is asked (S4e)', () => {
+  const pay = tool('shop_pay');
+  const { signal } = new AbortController();
+  const permissionBy = (answer: CallAnswer, ...settings: unknown[]) => {
+    const asked: unknown[] = [];
+    const ask: PermissionDeps['ask'] = (question) => {
+      asked.push(question.arguments);
+      return Promise.resolve(answer);
+    };
+    return { asked, permission: new Permission({ settings: () => settings, ask }) };
+  };
+  const call = (given: object, rest: object = {}) => ({
+    ...{ policy: policies.agent, toolset: 'a', tool: 'x', conversation: 'd', signal },
+    arguments: { ...given },
+    ...rest,
+  });
+
+  it('an answer for the conversation covers calls about which the same rules ask', async () => {
+    const { asked, permission } = permissionBy('inConversation', {
+      x: 'ask',
+      'x(a: big*)': 'ask',
+    });
+    for (const a of ['small', 'other', 'big 1', 'big 2', 'small'])
+      assert.equal(await permission.permit(served('x'), call({ a })), true);
+    assert.deepEqual(asked, [{ a: 'small' }, { a: 'big 1' }]);
+  });
+
+  it('no consent lifts a denial, and a consent answers a rule that asks', () => {
+    const { asked, permission } = permissionBy('no', { 'x(a: b)': 'deny', 'x(a: c)': 'ask' });
+    const denied = permission.judge(served('x'), { a: 'b' });
+    assert.deepEqual([denied.permission, denied.pattern], ['deny', 'x(a: b)']);
+    assert.equal(permission.judge(served('x'), undefined).permission, 'allow');
+    assert.equal(permission.permit(served('x'), call({ a: 'c' }, { consented: 'x' })), true);
+    assert.deepEqual(asked, []);
+  });
+
+  it('the chat asks by the arguments, and does not ask about a denied call', () => {
+    const rules = { shop_pay: 'allow', 'shop_pay(to: *bank)': 'ask', 'shop_pay(to: me)': 'deny' };
+    const { permission } = permissionBy('no', rules);
+    const asks = (to: string) => permission.isAskedInChat('d', pay, { to });
+    assert.deepEqual([asks('a shop'), asks('a bank'), asks('me')], [false, true, false]);
+    permission.allowInChat('d', pay, { to: 'a shop' });
+    assert.equal(asks('a bank'), true);
+    permission.allowInChat('d', pay, { to: 'a bank' });
+    assert.equal(asks('another bank'), false);
+  });
+
+  it('a workspace spares no question by a rule with arguments', () => {
+    const workspace = { 'shop_pay(to: *)': 'allow' };
+    assert.equal(
+      permissionBy('no', {}, workspace).permission.isAskedInChat('d', pay, { to: 'x' }),
+      true,
+    );
+    assert.equal(
+      permissionBy('no', workspace).permission.isAskedInChat('d', pay, { to: 'x' }),
+      false,
+    );
   });
 });

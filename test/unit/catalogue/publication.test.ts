@@ -156,7 +156,7 @@ describe('tools that changed since the approval of their server (S3)', () => {
       { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: text(manual) },
     ];
     const instructions = (): string | undefined =>
-      host.catalogue.toolsets.find(({ id }) => id === 'a')?.instructions;
+      host.catalogue.toolsets.find(({ id }) => id === 'a')?.manual;
     holdsBack = true;
     const applied = host.setSources(source('one'));
     (await connector.nextConnect()).succeed(listing('x'));

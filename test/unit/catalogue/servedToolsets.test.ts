@@ -1,6 +1,11 @@
 /** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
-import { holdersOf, servedTogether } from '../../../src/core/catalogue/servedToolsets.js';
+import { policies } from '../../../src/core/protocol/clientPolicy.js';
+import {
+  holdersOf,
+  servedAlone,
+  servedTogether,
+} from '../../../src/core/catalogue/servedToolsets.js';
 import { noResources, type Catalogue, type Toolset } from '../../../src/core/tools/catalogue.js';
 import { noClaims } from '../../../src/core/tools/claims.js';
 import { toolsAlone, type ServerFeatures } from '../../../src/core/tools/features.js';
@@ -27,6 +32,32 @@ const catalogue = (toolsets: readonly Toolset[], claims = noClaims): Catalogue =
   version: 1,
   toolsets,
   claims,
+});
+
+describe('the manual of the file (H1e)', () => {
+  const told = { manual: 'Of the file.', instructions: 'Of the server.' };
+  const a = { ...toolset('a', {}), ...told };
+  const b = { ...toolset('b', {}), ...told, leased: true };
+
+  it('The manual comes first at its own toolset, so an agent that cuts instructions keeps it', () => {
+    const own = (one: Toolset) => servedAlone(one, [one], policies.agent).instructions ?? '';
+    assert.equal(own(a), 'Of the file.\n\nOf the server.');
+    assert.match(own(b), /^Of the file\.\n\nOf the server\.\n\nFrom its first call on/);
+    assert.equal(own({ ...a, manual: undefined }), 'Of the server.');
+  });
+
+  it('The manuals of all toolsets come before the instructions of any server', () => {
+    const { instructions = '' } = servedTogether(catalogue([a, b]));
+    assert.deepEqual(
+      instructions.split('\n\n').slice(0, 4),
+      [
+        ['a', 'Of the file.'],
+        ['b', 'Of the file.'],
+        ['a', 'Of the server.'],
+        ['b', 'Of the server.'],
+      ].map(([id, text]) => `About the toolset "${id}":\n${text}`),
+    );
+  });
 });
 
 describe('toolsets together', () => {

@@ -12,7 +12,12 @@ const golden = path.join(import.meta.dirname, '../../golden');
 const folder = path.join(golden, 'config');
 
 function printsOf(name: string, text: string): string[] {
-  const parsed = parse(text, { programs: ({ command }) => (command === 'a' ? ['/ws/bin/a'] : []) });
+  const parsed = parse(text, {
+    finders: {
+      programs: ({ command }) => (command === 'a' ? ['/ws/bin/a'] : []),
+      deciding: () => [],
+    },
+  });
   const servers = parsed.kind === 'accepted' ? parsed.servers : [];
   return servers.flatMap((server) => {
     if (server.kind === 'invalid') return [];

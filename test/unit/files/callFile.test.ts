@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { jsonLines, linesOf } from '../../../src/core/base/text.js';
-import { CallFile, callFileOf, callLines, mostFacts } from '../../../src/core/files/callFile.js';
+import { callFileOf, callLines, mostFacts } from '../../../src/core/files/callFile.js';
+import { CallFile } from '../../../src/core/files/callWriter.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the record of calls', () => {

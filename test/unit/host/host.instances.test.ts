@@ -33,6 +33,36 @@ describe('instances and leases (L1, L2)', () => {
     );
   });
 
+  it('instances with different versions of a package are a warning (C8)', async () => {
+    const warm = await stage.serve('a', "command: npx, args: ['x@^1']", 'x');
+    warm.runs = { version: '1.0.0', integrity: 'sha512-a' };
+    const one = stage.call('a', 'x', 'd1');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
+    await one;
+    const codes = (): string[] => stage.host.snapshot.problems.map(({ code }) => code);
+    assert.deepEqual(stage.server('a').package, {
+      launcher: 'npx',
+      name: 'x',
+      requested: '^1',
+      pinned: false,
+      runs: '1.0.0',
+      integrity: 'sha512-a',
+      reported: '1',
+    });
+    assert.ok(!codes().includes('versions-differ'));
+    const two = stage.call('a', 'x', 'd2');
+    const second = (await stage.connector.nextConnect()).succeed(listing('x'));
+    second.runs = { version: '1.1.0' };
+    (await second.nextCall()).answer({ kind: 'result', result: textResult('2') });
+    await two;
+    const differ = stage.host.snapshot.problems.find(({ code }) => code === 'versions-differ');
+    assert.match(differ?.message ?? '', /different versions of x: 1\.0\.0, 1\.1\.0\./);
+    assert.deepEqual(
+      stage.server('a').instances.map(({ runs }) => runs),
+      ['1.0.0', '1.1.0'],
+    );
+  });
+
   it('two first calls of a conversation at once make one instance', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const keep = stage.call('a', 'x', 'd1');

@@ -119,6 +119,63 @@ describe('overrides in the host (O1)', () => {
     assert.equal(connection.calls.length, 0);
   });
 
+  it('a permission judges the arguments of a call as they are sent, whoever consented (S4e)', async () => {
+    permissions = { 'create(repo: acme/*)': 'deny', 'create(repo: other/*)': 'allow' };
+    host.permission.recheck();
+    const [tool] = host.catalogue.toolsets[0]?.tools ?? [];
+    assert.deepEqual(
+      [tool?.published, tool?.isAsked, tool?.otherwise],
+      ['create', undefined, 'allow'],
+    );
+    for (const more of [{}, { consented: 'create' }])
+      assert.match(
+        await told(call({ repo: 'other/app', label: 'bug' }, more)),
+        /The permission \\"create\(repo: acme\/\*\)\\" denies this call/,
+      );
+    assert.deepEqual([questions.length, connection.calls.length], [0, 0]);
+  });
+
+  it('each road judges the arguments of a call, also after a consent (S4e)', async () => {
+    permissions = { 'create(label: bug)': 'deny' };
+    host.permission.recheck();
+    const roads = [
+      ...Object.values(policies).map((policy) => ({ policy })),
+      { policy: policies.agent, consented: 'create' },
+    ];
+    for (const road of roads)
+      assert.match(
+        await told(call({ label: 'bug' }, road)),
+        /The permission \\"create\(label: bug\)\\" denies this call/,
+        JSON.stringify(road),
+      );
+    assert.equal(connection.calls.length, 0);
+  });
+
+  it('the refusal by a rule with arguments names a value that takes too long to judge (S4e)', async () => {
+    permissions = { 'create(title: *ab*c*)': 'deny' };
+    host.permission.recheck();
+    const answer = await told(call({ title: 'ab'.repeat(500_000), label: 'bug' }));
+    assert.match(answer, /denies this call\. A value of the call takes too long to judge/);
+  });
+
+  it('a rule that denies the arguments of a call counts from the moment of the edit, also during a question (S4e)', async () => {
+    permissions = { create: 'ask' };
+    host.permission.recheck();
+    assert.equal(host.catalogue.toolsets[0]?.tools[0]?.isAsked, true);
+    const called = call({ label: 'bug' });
+    await new Promise((resolve) => setImmediate(resolve));
+    permissions = { create: 'ask', 'create(label: bug)': 'deny' };
+    host.permission.recheck();
+    questions[0]?.answer('once');
+    assert.match(await told(called), /create\(label: bug\)/);
+    assert.equal(connection.calls.length, 0);
+    assert.equal(
+      host.catalogue.toolsets[0]?.tools[0]?.isAsked,
+      true,
+      'each call is asked or denied',
+    );
+  });
+
   it('a tool that the server does not have is a problem, which goes when the server lists it', async () => {
     await edit('acme/app', 'make');
     const found = (): string[] =>

@@ -374,9 +374,9 @@ describe('the note of a lease (L3)', () => {
 describe('the manual of a toolset (C1)', () => {
   const stage = hostStage();
 
-  it('the manual comes after the server’s instructions, and a change restarts nothing', async () => {
+  it('a toolset has its manual apart from the server’s instructions, and a change restarts nothing', async () => {
     await stage.serve('a', "command: a, manual: { content: 'For pages.' }", 'x');
-    const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.instructions;
+    const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.manual;
     assert.equal(told(), 'For pages.');
     await stage.edit(
       file({ a: "command: a, manual: { content: 'For all.', sections: { Never: 'Alone.' } }" }),

@@ -24,7 +24,7 @@ describe('tool permissions (S4)', () => {
 
   it('the pattern with the most literal characters decides about a permission', () => {
     const setting = { '*': 'deny', 'files_*': 'ask', files_read: 'allow' };
-    assert.equal(of('files_read', setting), 'allow');
+    assert.equal(of('files_read', setting), 'allow by files_read');
     assert.equal(of('files_write', setting), 'ask by files_*');
     assert.equal(of('echo', setting), 'deny by *');
   });

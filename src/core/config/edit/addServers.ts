@@ -42,7 +42,9 @@ export function addServers(text = '', servers: readonly NewServer[]): Edits {
   if (servers.length === 0) return [];
   const nodes = EditNodes.read(text);
   const edits = nodes && editsFor(nodes, servers);
-  return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
+  if (!edits) return undefined;
+  const after = applyEdits(text, edits);
+  return isMeant(text, after, servers) ? edits : undefined;
 }
 
 export function offsetOfServer(text: string, id: string): number | undefined {
@@ -52,7 +54,9 @@ export function offsetOfServer(text: string, id: string): number | undefined {
 
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   const { root, lineBreak } = nodes;
-  if (root === null || isEmptyValue(root)) return wholeFile(nodes, servers);
+  if (root === null || isEmptyValue(root)) {
+    return wholeFile(nodes, servers);
+  }
   if (!isMap(root)) return undefined;
   const written = nodes.pairOf(root, 'servers');
   if (written) return belowKey(nodes, written, servers);
@@ -72,15 +76,18 @@ function wholeFile({ text, lineBreak }: EditNodes, servers: readonly NewServer[]
 function belowKey(nodes: EditNodes, written: PairPlace, servers: readonly NewServer[]): Edits {
   const { key, value } = written.pair;
   const column = nodes.column(nodes.startOf(key));
-  const isNothing =
-    isEmptyValue(value) ||
-    (isMap(value) && value.flow && value.items.length === 0) ||
-    (isScalar(value) && value.value === null);
-  if (isNothing && canBeBlock(nodes, value))
+  const isEmptyMap = isMap(value) && value.flow && value.items.length === 0;
+  const isNull = isScalar(value) && value.value === null;
+  const isNothing = isEmptyValue(value) || isEmptyMap || isNull;
+  if (isNothing && canBeBlock(nodes, value)) {
     return inPlaceOfNothing(nodes, written, blockLines(servers, ' '.repeat(column + 2), '  '));
+  }
   const flow = servers.map(({ id, entry }) => `${keyText(id)}: ${flowText(entry)}`).join(', ');
-  if (!isMap(value)) return isNothing ? valueEdit(nodes, written, `{ ${flow} }`) : undefined;
-  const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(value.items[0]?.key)) - column, 2));
+  if (!isMap(value)) {
+    return isNothing ? valueEdit(nodes, written, `{ ${flow} }`) : undefined;
+  }
+  const inner = nodes.column(nodes.startOf(value.items[0]?.key));
+  const step = ' '.repeat(Math.max(inner - column, 2));
   const apart = isApart(nodes, value);
   const lines = [...(apart ? [''] : []), ...blockLines(servers, '', step, apart)];
   return insertAt(nodes, value, value.items.length, lines, flow);
@@ -119,19 +126,20 @@ function blockLines(
   step: string,
   apart = false,
 ): string[] {
-  return servers.flatMap((server, index) => [
-    ...(apart && index > 0 ? [''] : []),
-    ...[`${keyText(server.id)}:`, ...mapLines(server.entry, step, step)].map(
-      (line) => indent + line,
-    ),
-  ]);
+  return servers.flatMap(({ id, entry }, index) => {
+    const gap = apart && index > 0 ? [''] : [];
+    const lines = [`${keyText(id)}:`, ...mapLines(entry, step, step)];
+    const indented = lines.map((line) => indent + line);
+    return [...gap, ...indented];
+  });
 }
 
 function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
   const was = serverValues(before);
   const added = servers.map(({ id, entry }) => [id, plainEntry(entry)] as const);
   const wanted = new Map<string, unknown>([...(was ?? []), ...added]);
-  return !servers.some(({ id }) => was?.has(id)) && isDeepStrictEqual(serverValues(after), wanted);
+  const isThere = servers.some(({ id }) => was?.has(id));
+  return !isThere && isDeepStrictEqual(serverValues(after), wanted);
 }
 
 /** Returns an entry like one of `serverValues`, without its undefined keys. */
@@ -149,9 +157,12 @@ function mapLines(map: NewEntry, indent: string, step: string): string[] {
     const short = `${head} ${flowText(value)}`;
     // Chosen names are easier to read one below the other.
     const isNames = key === 'env' || key === 'headers';
-    if (typeof value !== 'object' || value === null || (short.length <= widest && !isNames))
+    if (typeof value !== 'object' || value === null || (short.length <= widest && !isNames)) {
       return [short];
-    if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flowText(item)}`)];
+    }
+    if (isList(value)) {
+      return [head, ...value.map((item) => `${indent}${step}- ${flowText(item)}`)];
+    }
     return [head, ...mapLines(value, indent + step, step)];
   });
 }

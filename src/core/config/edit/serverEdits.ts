@@ -17,44 +17,50 @@ import {
 } from '../../yaml/editNodes.js';
 import * as edits from '../../yaml/edits.js';
 import type { Edits } from '../../yaml/edits.js';
-import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, valueIn, type ValueNode } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { transportOfKey } from '../keys.js';
 
 type PlainMap = Readonly<Record<string, unknown>>;
 
 export function insertVersion(nodes: EditNodes): Edits {
-  const { root, lineBreak } = nodes;
-  if (!isMap(root)) {
-    if (!isEmptyValue(root)) return undefined;
-    // The version goes behind the document marker and above all comments except those at the head
-    // of the file.
-    const at =
-      /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
-    return /^(?:%|---)/m.test(nodes.text.slice(at))
-      ? undefined
-      : [edits.insertion(at, `version: 1${lineBreak}`)];
+  const { root, text, lineBreak } = nodes;
+  if (isMap(root)) {
+    return setHeadKey(nodes, 'version', '1');
   }
-  return setHeadKey(nodes, 'version', '1');
+  if (!isEmptyValue(root)) return undefined;
+  // The version goes behind the document marker and above all comments except those at the head of
+  // the file.
+  const head = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(text);
+  const at = head?.[0].length ?? 0;
+  const hasOtherMarkers = /^(?:%|---)/m.test(text.slice(at));
+  if (hasOtherMarkers) return undefined;
+  return [edits.insertion(at, `version: 1${lineBreak}`)];
 }
 
 export function setHeadKey(nodes: EditNodes, key: string, value: string): Edits {
-  const written = nodes.pairOf(nodes.root, key);
-  return written
-    ? edits.valueEdit(nodes, written, value)
-    : edits.insertEntry(nodes, nodes.root, key, value);
+  const { root } = nodes;
+  const written = nodes.pairOf(root, key);
+  if (written) {
+    return edits.valueEdit(nodes, written, value);
+  }
+  return edits.insertEntry(nodes, root, key, value);
 }
 
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const before = serverValues(text)?.get(server);
-  if (!before || (before['enabled'] !== false) === enabled) return before && [];
+  if (!before) return undefined;
+  const wasEnabled = before['enabled'] !== false;
+  if (wasEnabled === enabled) return [];
   return setServerKey(text, server, 'enabled', String(enabled));
 }
 
 /** Adds a missing key, or replaces a scalar value. @param value in flow style */
 export function setServerKey(text: string, server: string, key: string, value: string): Edits {
   const nodes = EditNodes.read(text);
-  return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
+  if (!nodes) return undefined;
+  const made = setOwnKey(nodes, server, key, value);
+  return sparingOthers(text, server, made);
 }
 
 /** Adds a step to the transforms of the tools that count. */
@@ -68,9 +74,11 @@ export function addStep(text: string, server: string, step: string): Edits {
     (place, key) => nodes.pairOf(place?.pair.value, key),
     serverPair(nodes, server),
   );
+  const present = ofTools ?? values['transform'];
   // The new list would replace transforms from a merge.
-  if (!own && (ofTools ?? values['transform']) !== undefined) return undefined;
-  return sparingOthers(text, server, addBelow(nodes, server, path, `[{ ${step} }]`, [step]));
+  if (!own && present !== undefined) return undefined;
+  const made = addBelow(nodes, server, path, `[{ ${step} }]`, [step]);
+  return sparingOthers(text, server, made);
 }
 
 /**
@@ -85,15 +93,22 @@ function addBelow(
   items: readonly string[] = [],
 ): Edits {
   let place = serverPair(nodes, server);
+  if (!place) return undefined;
   for (const [depth, key] of path.entries()) {
-    const next = nodes.pairOf(place?.pair.value, key);
-    if (!place || !next) return place && addKeys(nodes, place, path.slice(depth), flow, items);
+    const next = nodes.pairOf(place.pair.value, key);
+    if (!next) {
+      const missing = path.slice(depth);
+      return addKeys(nodes, place, missing, flow, items);
+    }
     place = next;
   }
-  const list = nodes.target(place?.pair.value);
-  if (!place || isEmptyValue(list)) return place && edits.valueEdit(nodes, place, flow);
+  const list = nodes.target(place.pair.value);
+  if (isEmptyValue(list)) {
+    return edits.valueEdit(nodes, place, flow);
+  }
   if (!isSeq(list) || items.length === 0) return undefined;
-  return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
+  const added = list.flow ? [flow.slice(1, -1)] : items;
+  return edits.appendItem(nodes, list, ...added);
 }
 
 /**
@@ -110,19 +125,27 @@ export function addKeys(
   const { key: parent, value: map } = pair;
   const [key = '', ...inner] = path.map((one) => edits.scalarText(one));
   const inFlow = inner.reduceRight((value, one) => `{ ${one}: ${value} }`, flow);
-  if (isEmptyValue(map)) return edits.valueEdit(nodes, { pair }, `{ ${key}: ${inFlow} }`);
+  if (isEmptyValue(map)) {
+    return edits.valueEdit(nodes, { pair }, `{ ${key}: ${inFlow} }`);
+  }
   if (!isMap(map)) return undefined;
   const isLine = inner.length + items.length === 0;
-  if (isLine || map.flow || endsInBlockScalar(map))
-    return edits.insertEntry(nodes, map, key, inFlow);
-  const step = Math.max(
-    nodes.column(nodes.startOf(map.items[0]?.key)) - nodes.column(nodes.startOf(parent)),
-    2,
-  );
-  const keys = [key, ...inner].map((one, depth) => `${' '.repeat(step * depth)}${one}:`);
-  const block =
-    items.map((item) => `\n${' '.repeat(step * path.length)}- ${item}`).join('') || ` ${flow}`;
-  return edits.insertAt(nodes, map, map.items.length, (keys.join('\n') + block).split('\n'));
+  if (isLine || map.flow || endsInBlockScalar(map)) {
+    const below = belowKey(nodes, { pair }, key, inFlow);
+    return below ?? edits.insertEntry(nodes, map, key, inFlow);
+  }
+  const outer = nodes.column(nodes.startOf(parent));
+  const column = nodes.column(nodes.startOf(map.items[0]?.key));
+  const step = ' '.repeat(Math.max(column - outer, 2));
+  const keys = [key, ...inner].map((one, depth) => `${step.repeat(depth)}${one}:`);
+  if (items.length === 0) {
+    const head = keys.slice(0, -1);
+    const last = `${keys.at(-1)} ${flow}`;
+    return edits.insertAt(nodes, map, map.items.length, [...head, ...last.split('\n')]);
+  }
+  const indent = step.repeat(path.length);
+  const list = items.flatMap((item) => `${indent}- ${item}`.split('\n'));
+  return edits.insertAt(nodes, map, map.items.length, [...keys, ...list]);
 }
 
 /** Sets a key in the entry itself, despite merges. Servers with the same entry change too. */
@@ -134,9 +157,13 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
     const span = spanOf(body);
     return span && [{ span, text: `{ <<: *${body.source}, ${key}: ${value} }` }];
   }
-  if (isEmptyValue(body)) return edits.valueEdit(nodes, entry, `{ ${key}: ${value} }`);
+  if (isEmptyValue(body)) {
+    return edits.valueEdit(nodes, entry, `{ ${key}: ${value} }`);
+  }
   const written = nodes.pairOf(body, key);
-  if (written) return edits.valueEdit(nodes, written, value);
+  if (written) {
+    return edits.valueEdit(nodes, written, value);
+  }
   return belowKey(nodes, entry, key, value) ?? edits.insertEntry(nodes, body, key, value);
 }
 
@@ -149,26 +176,26 @@ function belowKey(
 ): Edits {
   const body = entry.pair.value;
   const keyEnd = spanOf(entry.pair.key)?.end;
-  const start = isMap(body) && !body.flow ? nodes.firstOnLine(body, body.items[0]) : undefined;
+  if (!isMap(body) || body.flow) return undefined;
+  const start = nodes.firstOnLine(body, body.items[0]);
   if (start === undefined || keyEnd === undefined) return undefined;
   const lineEnd = nodes.lineEnd(keyEnd);
   // An anchor or tag on a separate line would attach to a key above it.
   const between = nodes.text.slice(lineEnd, start).replace(/#[^\r\n]*/g, '');
   if (between.trim() !== '') return undefined;
-  return [
-    edits.insertion(
-      lineEnd,
-      `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`,
-    ),
-  ];
+  const indent = ' '.repeat(nodes.column(start));
+  return [edits.insertion(lineEnd, `${nodes.lineBreak}${indent}${key}: ${value}`)];
 }
 
 export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
-  return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
+  const servers = nodes.pairOf(nodes.root, 'servers');
+  return nodes.pairOf(servers?.pair.value, server);
 }
 
 function sparingOthers(text: string, server: string, made: Edits): Edits {
-  return made && othersChanged(text, server, made)?.length === 0 ? made : undefined;
+  if (!made) return undefined;
+  const changed = othersChanged(text, server, made);
+  return changed?.length === 0 ? made : undefined;
 }
 
 /** Returns the ids of the other servers that edits change; undefined if they add or lose one. */
@@ -180,9 +207,8 @@ export function othersChanged(
   const before = serverValues(text);
   const after = serverValues(edits.applyEdits(text, made));
   if (!before || !after || before.size !== after.size) return undefined;
-  return [...before.keys()].filter(
-    (id) => id !== server && !isDeepStrictEqual(before.get(id), after.get(id)),
-  );
+  const others = [...before.keys()].filter((id) => id !== server);
+  return others.filter((id) => !isDeepStrictEqual(before.get(id), after.get(id)));
 }
 
 /** Returns an empty set for an unreadable text. */
@@ -208,13 +234,18 @@ export function toolFilterOf(text: string, server: string): NameFilter | undefin
   const { errors, root } = readYaml(text);
   const body = valueIn(root, 'servers', server);
   if (errors.length > 0 || body?.kind !== 'map') return undefined;
-  const [whitelist, blacklist] = lists.map((list) => {
-    const value = valueIn(body, 'tools', list);
-    if (!value || isEmpty(value)) return [];
-    const texts = value.kind === 'list' ? value.items.map(textOf) : [undefined];
-    return texts.includes(undefined) ? undefined : texts.filter((one) => one !== undefined);
-  });
+  const whitelist = textsIn(valueIn(body, 'tools', 'whitelist'));
+  const blacklist = textsIn(valueIn(body, 'tools', 'blacklist'));
   return whitelist && blacklist && { whitelist, blacklist };
+}
+
+/** Returns undefined unless the value is empty or a list of texts. */
+function textsIn(value: ValueNode | undefined): string[] | undefined {
+  if (!value || isEmpty(value)) return [];
+  if (value.kind !== 'list') return undefined;
+  const items = value.items.map(textOf);
+  const texts = items.filter((one) => one !== undefined);
+  return texts.length === items.length ? texts : undefined;
 }
 
 /**
@@ -227,12 +258,15 @@ export function setToolFilter(
   wanted: NameFilter,
   inAll = false,
 ): Edits {
-  let after: string | undefined = text;
-  for (const list of lists)
-    after = after === undefined ? undefined : withList(after, server, list, wanted[list], inAll);
-  if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted))
-    return undefined;
-  if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
+  let after = text;
+  for (const list of lists) {
+    const next = withList(after, server, list, wanted[list], inAll);
+    if (next === undefined) return undefined;
+    after = next;
+  }
+  const isAsWanted = isDeepStrictEqual(toolFilterOf(after, server), wanted);
+  const keepsRest = isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server));
+  if (!isAsWanted || !keepsRest) return undefined;
   const made = edits.difference(text, after);
   return inAll ? made : sparingOthers(text, server, made);
 }
@@ -245,14 +279,16 @@ export function ownLists(text: string, server: string): Edits {
   const nodes = EditNodes.read(text);
   const tools = serverValues(text)?.get(server)?.['tools'];
   if (!nodes || !isObject(tools)) return undefined;
-  const written = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools');
+  const entry = serverPair(nodes, server);
+  const written = nodes.pairOf(entry?.pair.value, 'tools');
   const shared = lists.flatMap((list) => {
     const place = nodes.pairOf(written?.pair.value, list);
-    return place && isAlias(place.pair.value)
-      ? (edits.valueEdit(nodes, place, edits.flowText(tools[list])) ?? [])
-      : [];
+    if (!place || !isAlias(place.pair.value)) return [];
+    const own = edits.flowText(tools[list]);
+    return edits.valueEdit(nodes, place, own) ?? [];
   });
-  return shared.length > 0 ? shared : setOwnKey(nodes, server, 'tools', edits.flowText(tools));
+  if (shared.length > 0) return shared;
+  return setOwnKey(nodes, server, 'tools', edits.flowText(tools));
 }
 
 function withoutLists(text: string, server: string): PlainMap {
@@ -279,7 +315,9 @@ function withList(
   if (isDeepStrictEqual(new Set(before), new Set(wanted))) return text;
   const nodes = EditNodes.read(text, inAll);
   const made = nodes && listStep(nodes, server, list, before, wanted);
-  return made && withList(edits.applyEdits(text, made), server, list, wanted, inAll);
+  if (!made) return undefined;
+  const after = edits.applyEdits(text, made);
+  return withList(after, server, list, wanted, inAll);
 }
 
 /** Adds all new items, or removes one. */
@@ -290,28 +328,33 @@ function listStep(
   before: readonly string[],
   wanted: readonly string[],
 ): Edits {
-  const tools = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools')?.pair;
+  const entry = serverPair(nodes, server);
+  const tools = nodes.pairOf(entry?.pair.value, 'tools')?.pair;
   const written = nodes.pairOf(tools?.value, list)?.pair;
   const value = nodes.target(written?.value);
   const items: readonly unknown[] = isSeq(value) ? value.items : [];
   // A list that comes from an alias or a merge is not written here.
   if (before.length > 0 && items.length === 0) return undefined;
   const removed = items[before.findIndex((one) => !wanted.includes(one))];
+  const model = removed ?? items[0];
   const news = wanted.filter((one) => !before.includes(one));
-  const added = news.map((one) => edits.textLike(removed ?? items[0], one));
+  const added = news.map((one) => edits.textLike(model, one));
   const [first = ''] = news;
   if (isSeq(value) && added.length === 1 && first !== wanted.at(-1)) {
     // A pattern comes back to its place.
-    const [previous = ''] = wanted.slice(0, wanted.indexOf(first)).slice(-1);
-    return edits.insertItems(nodes, value, before.indexOf(previous) + 1, added);
+    const previous = wanted[wanted.indexOf(first) - 1] ?? '';
+    const place = before.indexOf(previous) + 1;
+    return edits.insertItems(nodes, value, place, added);
   }
   if (added.length > 0) {
     const lines = tools && !written ? [] : added;
     return addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, lines);
   }
-  if (wanted.length > 0 || isAnchored(value))
-    return edits.removeItem(nodes, spanOf(removed)?.start ?? -1);
-  return removeList(nodes, tools, written);
+  if (wanted.length === 0 && !isAnchored(value)) {
+    return removeList(nodes, tools, written);
+  }
+  const start = spanOf(removed)?.start ?? -1;
+  return edits.removeItem(nodes, start);
 }
 
 /** Removes the key of a list, or of the tools with only this list. */
@@ -321,7 +364,9 @@ function removeList(
   written: PairPlace['pair'] | undefined,
 ): Edits {
   const isAlone = isMap(tools?.value) && tools.value.items.length === 1;
-  return edits.removeKey(nodes, spanOf((isAlone ? tools : written)?.key)?.start ?? -1);
+  const removed = isAlone ? tools : written;
+  const start = spanOf(removed?.key)?.start ?? -1;
+  return edits.removeKey(nodes, start);
 }
 
 /**
@@ -330,7 +375,8 @@ function removeList(
  */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const filter = toolFilterOf(text, server);
-  if (!filter || filter.whitelist.length > 0 || tool.includes('*') || tool === '') return undefined;
+  if (!filter || filter.whitelist.length > 0) return undefined;
+  if (tool.includes('*') || tool === '') return undefined;
   return setToolFilter(text, server, {
     whitelist: [],
     blacklist: [...filter.blacklist, tool],
@@ -366,10 +412,12 @@ export function launchTypedAt(before: string, now: string, caret: number): strin
     id,
     start: nodes.startOf(serverPair(nodes, id)?.pair.key),
   }));
-  const { id } =
-    entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
-  if (id === undefined) return undefined;
+  const above = entries.filter(({ start }) => start <= caret);
+  const [nearest] = above.sort((a, b) => b.start - a.start);
+  if (!nearest) return undefined;
+  const { id } = nearest;
   const was = serverValues(before)?.get(id) ?? {};
   const is = servers.get(id) ?? {};
-  return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key])) ? id : undefined;
+  const isChanged = launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key]));
+  return isChanged ? id : undefined;
 }

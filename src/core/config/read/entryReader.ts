@@ -2,6 +2,7 @@
  * Methods return a value, or note a problem and return undefined. Absence and a null list or map
  * are no problem.
  */
+import { english } from '../../base/language.js';
 import type { Place, Problem } from '../../base/problem.js';
 import type { TextKey } from '../../base/problemCatalogue.js';
 import { problemOf, type Given } from '../../base/problemOf.js';
@@ -247,8 +248,8 @@ function itemFix(item: ValueNode): string {
 export function describe(node: ValueNode): string {
   if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
   if (typeof node.value === 'boolean') return `\`${node.source}\``;
-  if (typeof node.value !== 'string') return `the number ${shortened(node.source)}`;
-  return node.value === '' ? 'an empty text' : `the text "${shortened(node.value)}"`;
+  if (typeof node.value !== 'string') return english`the number ${shortened(node.source)}`;
+  return node.value === '' ? 'an empty text' : english`the text "${shortened(node.value)}"`;
 }
 
 export function describeKind(node: ValueNode): string {

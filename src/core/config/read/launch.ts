@@ -1,4 +1,5 @@
 /** Reads the launch of an entry with its references (C2). No problem quotes a possible secret. */
+import { english } from '../../base/language.js';
 import path from 'node:path';
 import { parse } from 'dotenv';
 import { isLoopback } from '../../base/loopback.js';
@@ -28,7 +29,7 @@ type Transport = Launch['transport'];
 type Server = Table<'server'>;
 
 export function readLaunch(server: Server, id: string): Launch | undefined {
-  const owner = `Server \`${shortened(id)}\``;
+  const owner = english`Server \`${shortened(id)}\``;
   const transport = readTransport(server, owner);
   if (transport === undefined) return undefined;
   reportForeignKeys(server, transport);
@@ -81,8 +82,14 @@ function readProgram(server: Server, owner: string): StdioLaunch | undefined {
     envFile,
     ...ofPerson,
   };
-  const programs = starts ? (deps.programs?.(launch) ?? []) : [];
-  return programs.length === 0 ? launch : { ...launch, programs };
+  const finders = starts ? deps.finders : undefined;
+  const programs = finders?.programs(launch) ?? [];
+  const deciding = finders?.deciding(launch) ?? [];
+  return {
+    ...launch,
+    ...(programs.length > 0 && { programs }),
+    ...(deciding.length > 0 && { deciding }),
+  };
 }
 
 /** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */
@@ -143,8 +150,8 @@ function readArgs(server: Server): Value[] {
   const references = new Map<number, Reference>();
   const readItem = (item: ValueNode, place: Place, index: number): string | undefined => {
     if (!isReference(item)) return undefined;
-    const what = `Argument ${index + 1}`;
-    const target = `argument ${index + 1}`;
+    const what = english`Argument ${index + 1}`;
+    const target = english`argument ${index + 1}`;
     const reference = readReference(reader, item, {
       what,
       target,
@@ -170,7 +177,7 @@ function reportForeignArguments(server: Server): void {
     const found = foreignReference(textOf(item) ?? '', argumentSyntaxes);
     if (!found || (found.kind === 'variable' && isOwn(found.name))) continue;
     const place = reader.places.item(args, item);
-    reader.noteWarning(() => referenceNotReplaced(place, `argument ${index + 1}`, found));
+    reader.noteWarning(() => referenceNotReplaced(place, english`argument ${index + 1}`, found));
   }
 }
 
@@ -227,8 +234,10 @@ function urlMistake({ kind, value }: Value): string | undefined {
   if (!URL.canParse(value)) return 'is not a complete URL';
   const { protocol } = new URL(value);
   if (protocol === 'http:' || protocol === 'https:') return undefined;
-  const found = kind === 'reference' ? '' : `; found \`${shortened(protocol)}\``;
-  return `must begin with \`http://\` or \`https://\`${found}`;
+  const found = shortened(protocol);
+  return kind === 'reference'
+    ? 'must begin with `http://` or `https://`'
+    : english`must begin with \`http://\` or \`https://\`; found \`${found}\``;
 }
 
 function readSessionId(server: Server): string {
@@ -249,7 +258,7 @@ function readEnv(server: Server): Map<string, Value> {
       continue;
     }
     const value = readValue(reader, item);
-    const what = `The value of \`${name}\``;
+    const what = english`The value of \`${name}\``;
     if (value && reader.withoutNul(value.value, reader.places.value(item), what) !== undefined)
       values.set(item.key, value);
   }
@@ -291,7 +300,12 @@ function readHeader(reader: EntryReader, item: MapEntry): Value | undefined {
     const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
     return reader.report('header-invalid:protocol', reader.places.key(item), { name, fix });
   }
-  const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
+  const value = readValue(
+    reader,
+    item,
+    english`header \`${name}\``,
+    "{ prefix: 'Bearer ', env: NAME }",
+  );
   if (value === undefined || isHeaderValue(value.value)) return value;
   const fix = correctionOf(value) ?? 'Remove the character.';
   return reader.report('header-invalid:value', item, { name, fix });
@@ -299,7 +313,7 @@ function readHeader(reader: EntryReader, item: MapEntry): Value | undefined {
 
 function correctionOf(value: Value): string | undefined {
   if (value.kind !== 'reference' || value.source.kind === 'command') return undefined;
-  return `Correct the variable \`${value.source.name}\`.`;
+  return english`Correct the variable \`${value.source.name}\`.`;
 }
 
 /**
@@ -385,7 +399,8 @@ function readEnvFile(server: Server, env: ReadonlyMap<string, Value>): EnvFile |
 /** Returns the variables, or a phrase with the reason against the file. */
 function variablesOf(reading: EnvFileReading): [string, string][] | string {
   if (reading.kind === 'refused') return reading.reason;
-  if (blankRun.test(reading.text)) return `it has ${longestBlank} blanks or empty lines in a row`;
+  if (blankRun.test(reading.text))
+    return english`it has ${longestBlank} blanks or empty lines in a row`;
   const values = Object.entries(parse(reading.text));
   const hasNul = values.some(([, value]) => value.includes('\0'));
   return hasNul ? 'it has a NUL character in a value' : values;

@@ -11,12 +11,15 @@ export function secretsOf(launch: Launch): string[] {
   const found = valuesOf(launch).flatMap(({ value, path: [place, name] }) => {
     // Most arguments and addresses are no secrets.
     const isShown = value.kind === 'literal' && (place === 'args' || place === 'url');
+    if (isShown) return [];
     const parts = place === 'headers' ? partsOf(String(name), value.value) : [];
-    return isShown ? [] : [...bare(value), ...parts];
+    return [...bare(value), ...parts];
   });
   if (launch.transport === 'stdio') {
     const ofFile = launch.envFile?.values.values() ?? [];
-    return [...new Set([...found, ...ofFile, ...secretsOfArguments(textsOf(launch.args))])];
+    const ofArguments = secretsOfArguments(textsOf(launch.args));
+    const secrets = new Set([...found, ...ofFile, ...ofArguments]);
+    return [...secrets];
   }
   const { url, sessionId } = launch;
   return [...found, sessionId, ...inPath(url), ...inAddress(url.value)];
@@ -40,8 +43,11 @@ function inPath(url: Value): string[] {
   if (url.kind === 'literal') return [];
   const { value, prefix, suffix } = url;
   if (!URL.canParse(value) || !URL.canParse(prefix) || /[?#]/.test(prefix)) return [];
-  const rest = new URL(value).pathname.slice(new URL(prefix).pathname.length);
-  return [suffix !== '' && rest.endsWith(suffix) ? rest.slice(0, -suffix.length) : rest];
+  const before = new URL(prefix).pathname;
+  const rest = new URL(value).pathname.slice(before.length);
+  if (suffix === '' || !rest.endsWith(suffix)) return [rest];
+  const bareRest = rest.slice(0, -suffix.length);
+  return [bareRest];
 }
 
 /**
@@ -49,13 +55,15 @@ function inPath(url: Value): string[] {
  * (`a=b; c=d`).
  */
 function partsOf(header: string, value: string): string[] {
-  if (header.toLowerCase() === 'cookie')
+  if (header.toLowerCase() === 'cookie') {
     return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
+  }
   const [, scheme, credentials] = /^(\S+)\s+(\S+)$/.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return [];
   if (!/^basic$/i.test(scheme)) return [credentials];
   const decoded = Buffer.from(credentials, 'base64').toString('utf8');
-  return [credentials, decoded, decoded.slice(decoded.indexOf(':') + 1)];
+  const password = decoded.slice(decoded.indexOf(':') + 1);
+  return [credentials, decoded, password];
 }
 
 function inAddress(address: string): string[] {
@@ -64,5 +72,6 @@ function inAddress(address: string): string[] {
   const query = [...url.searchParams]
     .filter(([key]) => isSecretName(key))
     .map(([, value]) => value);
-  return [url.password, decoded(url.password), ...query, ...secretsIn(address)];
+  const { password } = url;
+  return [password, decoded(password), ...query, ...secretsIn(address)];
 }

@@ -10,7 +10,7 @@ import { joined } from '../../yaml/joined.js';
 import type { FilePlaces } from './places.js';
 import { readServer } from './server.js';
 import { shortened } from '../problems.js';
-import type { MapEntry, MapNode, ValueNode } from '../../yaml/valueNodes.js';
+import { valueIn, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 
 export interface Layer {
   readonly source: SourceText;
@@ -28,19 +28,22 @@ export function readJoined(
   { entry, places }: Layer,
 ): ConfiguredServer {
   const server = readServer(reader, under(below, entry.value));
-  const problemsOf = (one: MapEntry): readonly Problem[] => {
+  const readAlone = (one: MapEntry) => {
     const trial = new EntryReader(reader.server, reader.places, reader.deps, reader.source);
-    readServer(trial, one);
-    return trial.whole(places.file);
+    return {
+      read: readServer(trial, one),
+      problems: trial.whole(places.file),
+    };
   };
-  let alone: readonly Problem[] | undefined;
+  const problemsOf = (one: MapEntry): readonly Problem[] => readAlone(one).problems;
+  let ofBelow: readonly Problem[] | undefined;
   let causes: readonly Cause[] | undefined;
   const entryBelow = { message: 'It lies over the entry here.', place: reader.places.key(below) };
   reader.revise((found) => {
     if (found.place.file === places.file)
       return { ...found, related: [...(found.related ?? []), entryBelow] };
-    alone ??= problemsOf(below);
-    if (alone.some((other) => isSame(other, found))) return found;
+    ofBelow ??= problemsOf(below);
+    if (ofBelow.some((other) => isSame(other, found))) return found;
     causes ??= causesIn(entry.value, (value) => problemsOf(under(below, value)));
     const cause = causes.find(({ problems }) => problems.some((each) => isSame(each, found)));
     const place = cause ? places.value(cause.entry) : places.key(entry);
@@ -51,10 +54,18 @@ export function readJoined(
       related: [other, ...(found.related ?? [])],
     };
   });
-  return { ...server, local: localPart(entry, places.key(entry)) };
+  const alone = valueIn(entry.value, 'tools') && readAlone(below).read;
+  const listsBelow = alone?.kind === 'valid' ? alone.definition.tools : undefined;
+  return {
+    ...server,
+    local: { ...localPart(entry, places.key(entry)), listsBelow },
+  };
 }
 
-export function localPart({ value }: MapEntry, place: Place): ConfiguredServer['local'] {
+export function localPart(
+  { value }: MapEntry,
+  place: Place,
+): NonNullable<ConfiguredServer['local']> {
   return {
     place,
     keys: pathsIn(value, '').slice(0, mostPaths),

@@ -2,6 +2,7 @@
  * The layers of persons, `mcp.local.yaml` (C7): which entry lies over which entry of another file,
  * and the servers of their own.
  */
+import { english } from '../../base/language.js';
 import { nearest } from '../../base/nearest.js';
 import { problemOf } from '../../base/problemOf.js';
 import { isEmpty, valueIn, type MapEntry } from '../../yaml/valueNodes.js';
@@ -29,13 +30,14 @@ interface LocalFile {
   readonly refusal: RefusedSource | undefined;
   /** The last valid text; undefined if none was valid. */
   readonly opened: OpenedFile | undefined;
+  /** The ids over which an entry could lie. */
+  readonly ids: string[];
   /** The entries that lie over nothing yet. An empty one says nothing. */
   readonly left: Map<string, MapEntry>;
 }
 
 export class Layers {
   private readonly byFolder = new Map<string, LocalFile>();
-  private readonly ids = new Set<string>();
   /** True if a file has unknown servers, because it was never valid. */
   private idsAreUnknown = false;
 
@@ -58,6 +60,7 @@ export class Layers {
         source,
         refusal: now.kind === 'refused' ? now : undefined,
         opened: file,
+        ids: [],
         left: new Map(entries.map((entry) => [entry.key, entry])),
       });
     }
@@ -87,11 +90,11 @@ export class Layers {
   }
 
   private take(id: string, { origin, folder }: SourceText): Layer | undefined {
-    this.ids.add(id);
     for (const local of this.byFolder.values()) {
+      if (origin !== 'user' && local.source.folder !== folder) continue;
+      local.ids.push(id);
       const entry = local.left.get(id);
-      if (!entry || !local.opened || (origin !== 'user' && local.source.folder !== folder))
-        continue;
+      if (!entry || !local.opened) continue;
       local.left.delete(id);
       return {
         source: local.source,
@@ -105,13 +108,13 @@ export class Layers {
   private ownServers(source: SourceText): ParsedSource {
     const local = this.byFolder.get(source.folder);
     if (local?.source.file !== source.file) return accepted(source, [], []);
-    const { refusal, opened: file, left } = local;
+    const { refusal, opened: file, ids, left } = local;
     if (source === local.source && refusal) return refusal;
     if (!file) return accepted(source, [], []);
     const { reader, limit } = file;
     if (this.deps.isTracked?.(source.file))
       reader.note(problemOf('local-file-tracked', { file: source.file, range: startOfFile }, {}));
-    const own = [...left.values()].filter((entry) => this.isServer(entry, file));
+    const own = [...left.values()].filter((entry) => this.isServer(entry, file, ids));
     const servers = readServers(reader, own).map((server): ConfiguredServer => {
       const entry = left.get(server.id);
       return entry ? { ...server, local: localPart(entry, server.places.key) } : server;
@@ -119,10 +122,10 @@ export class Layers {
     return accepted(source, servers, reader.whole(source.file), limit);
   }
 
-  private isServer(entry: MapEntry, { reader }: OpenedFile): boolean {
+  private isServer(entry: MapEntry, { reader }: OpenedFile, ids: readonly string[]): boolean {
     const transport = valueIn(entry.value, 'transport');
     if (transport && !isEmpty(transport)) return true;
-    const instead = nearest(entry.key, [...this.ids]);
+    const instead = nearest(entry.key, ids);
     if (!this.idsAreUnknown)
       reader.report('local-entry-alone', reader.places.key(entry), {
         id: shortened(entry.key),
@@ -130,7 +133,7 @@ export class Layers {
         fix:
           instead === undefined
             ? 'Write the id of a server of this folder, or add `transport`.'
-            : `Write \`${shortened(instead)}\`, or add \`transport\` for a server of your own.`,
+            : english`Write \`${shortened(instead)}\`, or add \`transport\` for a server of your own.`,
       });
     return false;
   }

@@ -11,7 +11,13 @@ import type { LayerOf } from './layer.js';
 import { accepted, readServers, refused } from './parse.js';
 import { FilePlaces } from './places.js';
 import { shortened } from '../problems.js';
-import { isEmpty, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
+import {
+  isEmpty,
+  plainValue,
+  valueIn,
+  type MapEntry,
+  type ValueNode,
+} from '../../yaml/valueNodes.js';
 
 export function parseMcprc(source: SourceText, deps: ConfigDeps, layerOf?: LayerOf): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
@@ -28,6 +34,15 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps, layerOf?: Layer
   const entries = [...servers.values()].filter(({ key }) => key !== '$schema');
   const read = readServers(reader, entries, { translated, layerOf });
   return accepted(source, read, reader.whole(source.file));
+}
+
+/** Returns the servers of a text in our words and form, for edits of a layer over them (C7). */
+export function asMindsText(text: string): string {
+  const { root } = readJson(withoutMark(text));
+  const servers = valueIn(root, 'mcpServers') ?? root;
+  const entries = servers.kind === 'map' ? [...servers.entries.values()] : [];
+  const plain = entries.map((entry) => [entry.key, plainValue(translated(entry).value)]);
+  return JSON.stringify({ servers: Object.fromEntries(plain) });
 }
 
 function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {

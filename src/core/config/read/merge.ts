@@ -126,7 +126,7 @@ export class ConfigState {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
     const present = inOrderOfLayers([...byFile.values()]);
-    const parsing = { ...deps, programs: deps.findersFor?.(sources) };
+    const parsing = { ...deps, finders: deps.findersFor?.(sources) };
     const layers = new Layers(parsing, present, (file) => this.valid.get(file)?.source);
     const previous = new Map<string, AcceptedSource>();
     const parsed = present.map((source) => {

@@ -1,4 +1,5 @@
 /** Reads a text or a reference (C2). No problem quotes a text, because it may be a secret. */
+import { english } from '../../base/language.js';
 import type { Place } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
@@ -32,7 +33,7 @@ export function readValue(
     reportForeign(reader, entry, text, { target });
     return literal(text);
   }
-  const what = `The value of \`${shortened(entry.key)}\``;
+  const what = english`The value of \`${shortened(entry.key)}\``;
   const at = {
     what,
     target,
@@ -40,7 +41,7 @@ export function readValue(
     key: reader.places.key(entry),
   };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
-  const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
+  const fix = english`Write a text (\`''\` for an empty one) or \`${example}\`.`;
   const expected = 'a text or a map with `env`';
   return reader.wrong(entry, expected, fix, describeKind(entry.value), what);
 }

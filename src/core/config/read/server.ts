@@ -1,7 +1,14 @@
+import { english } from '../../base/language.js';
 import { viewHashOf } from '../hash.js';
 import { spellingsOf } from '../keys.js';
 import { launchHashOf } from '../launchValues.js';
-import { builtInToolset, type ConfiguredServer, type ServerDefinition } from '../model.js';
+import {
+  builtInToolset,
+  type ConfiguredServer,
+  type NamedPackage,
+  type ServerDefinition,
+} from '../model.js';
+import { packageOf } from '../../packages/package.js';
 import { shortened } from '../problems.js';
 import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
 import { describe, type EntryReader } from './entryReader.js';
@@ -23,7 +30,8 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
     const rule = 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
-    const why = id.length > 64 ? `has ${id.length} characters; at most 64 are allowed` : rule;
+    const why =
+      id.length > 64 ? english`has ${id.length} characters; at most 64 are allowed` : rule;
     reader.report('server-id-invalid', places.key, { id: shortened(id), why });
   } else if (id === builtInToolset) {
     reader.report('server-id-invalid:builtIn', places.key, { id });
@@ -59,7 +67,7 @@ function readDefinition(
   const { value } = entry;
   if (value.kind !== 'map' && !isEmpty(value)) {
     const fix = 'Write the settings of the server below its id, each on its own line.';
-    const what = `Server \`${shortened(entry.key)}\``;
+    const what = english`Server \`${shortened(entry.key)}\``;
     return reader.wrong(entry, 'a map of settings', fix, describe(value), what);
   }
   const map = value.kind === 'map' ? value : undefined;
@@ -71,6 +79,8 @@ function readDefinition(
   const launch = readLaunch(server, entry.key);
   const view = readView(server);
   if (launch === undefined) return undefined;
+  const named = packageOf(launch);
+  if (named) reportUnpinned(reader, places, named);
   const launchHash = launchHashOf(launch, trulyStateless);
   return {
     id: entry.key,
@@ -78,11 +88,29 @@ function readDefinition(
     enabled,
     trulyStateless,
     launch,
+    ...(named && { package: named }),
     ...view,
     places,
     launchHash,
     viewHash: viewHashOf(view),
   };
+}
+
+/** Colleagues share the files of a folder. In one person's files, a version may be open (C8). */
+function reportUnpinned(
+  reader: EntryReader,
+  places: ServerDefinition['places'],
+  { pinned, name, requested, argument }: NamedPackage,
+): void {
+  const { origin = 'folder', file } = reader.source;
+  if (pinned || !reader.starts || !['folder', 'mcprc'].includes(origin)) return;
+  const place = places.value(['args', argument]);
+  if (place.file !== file) return;
+  const how = requested === undefined ? english`no version` : `\`${shortened(requested)}\``;
+  reader.report('version-not-pinned', place, {
+    name: shortened(name),
+    how,
+  });
 }
 
 /** An own key hides its other spelling behind a merge key, as it hides an equal key. */

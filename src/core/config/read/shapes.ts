@@ -2,6 +2,7 @@
  * Reads the values of a map by the shapes of their keys, as `keys.ts` describes them. Rules that no
  * shape can say are in the readers of `launch.ts` and `view.ts`.
  */
+import { english } from '../../base/language.js';
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Place, Problem } from '../../base/problem.js';
 import type { TextKey } from '../../base/problemCatalogue.js';
@@ -89,7 +90,7 @@ export class Table<Level extends KeyLevel> {
     const values = new Map<string, Value>();
     const entries = this.free(key);
     if (entries.length > mostEntries) {
-      this.wrong(key, `a map of at most ${mostEntries} names`, counted(entries.length));
+      this.wrong(key, english`a map of at most ${mostEntries} names`, counted(entries.length));
       return values;
     }
     for (const entry of entries) {
@@ -222,11 +223,11 @@ function readText(
   if (text === undefined) return undefined;
   const { length } = text;
   if (of === 'affix' && length > longestAffix) {
-    const expected = `a text of at most ${longestAffix} characters`;
-    return reader.wrong(entry, expected, fix, `one of ${counted(length)}`);
+    const expected = english`a text of at most ${longestAffix} characters`;
+    return reader.wrong(entry, expected, fix, english`one of ${counted(length)}`);
   }
   if (of === 'prose' && length > longestProse) {
-    const expected = `a text of at most ${counted(longestProse)} characters`;
+    const expected = english`a text of at most ${counted(longestProse)} characters`;
     return reader.wrong(entry, expected, 'Shorten it.', counted(length));
   }
   return text;
@@ -239,8 +240,10 @@ function readTexts(
   fix: string,
 ): readonly string[] | undefined {
   const of = item?.kind === 'text' ? item.of : undefined;
-  const kind = of === 'pattern' || of === 'allowed' ? 'A pattern' : 'An item';
-  const what = `${kind} of \`${entry.key}\``;
+  const what =
+    of === 'pattern' || of === 'allowed'
+      ? english`A pattern of \`${entry.key}\``
+      : english`An item of \`${entry.key}\``;
   const texts = reader.texts(entry, what, fix);
   const items = entry.value.kind === 'list' ? entry.value.items : [];
   const blank = items.filter((one) => textOf(one)?.trim() === '');
@@ -277,17 +280,17 @@ function readDuration(reader: EntryReader, entry: MapEntry): number | undefined 
   const { key, value } = entry;
   const written = value.kind === 'scalar' ? value.value : undefined;
   const ms = typeof written === 'string' ? milliseconds(written) : written;
-  const fail = (why: string): undefined =>
+  const fail = (why: string, instead = durationInstead(textOf(value) ?? '')): undefined =>
     reader.report('duration-invalid', entry, {
       key,
       found: describe(value),
       why,
-      instead: durationInstead(textOf(value) ?? ''),
+      instead,
     });
   if (typeof ms !== 'number' || Number.isNaN(ms))
     return fail(typeof written === 'string' ? unitHint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
-  if (ms > longestTimer) return fail(', which is more than 24 days');
+  if (ms > longestTimer) return fail(', which is more than 24 days', `${mostMinutes}m`);
   // People mean seconds.
   if (ms < 1000 && typeof written === 'number')
     reader.report('duration-invalid:noUnit', entry, { key, ms });
@@ -316,7 +319,12 @@ function readTransforms(
   const count = list.items.length;
   if (count > mostSteps) {
     const shorter = 'Write one prefix and one suffix.';
-    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, shorter, counted(count));
+    return reader.wrong(
+      entry,
+      english`a list of at most ${mostSteps} steps`,
+      shorter,
+      counted(count),
+    );
   }
   return list.items.flatMap((item) => readStep(reader, entry, item) ?? []);
 }
@@ -352,7 +360,7 @@ function readReplacements(
   const entries =
     value.kind === 'map' ? reader.entries(value, reader.places.key(entry)) : undefined;
   if (!entries || entries.size === 0 || entries.size > mostSteps || entries.has(''))
-    return reader.wrong(entry, `a map of 1 to ${mostSteps} texts to replace`, fix);
+    return reader.wrong(entry, english`a map of 1 to ${mostSteps} texts to replace`, fix);
   const pairs = [...entries.values()].flatMap((each): Replacement[] => {
     const to = readText(reader, each, 'affix', fix);
     return to === undefined ? [] : [[each.key, to]];

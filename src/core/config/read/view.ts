@@ -2,6 +2,7 @@
  * Reads the view of an entry: filters and transforms (N1, N3). Its changes restart nothing.
  * `contentFile` is left to Dominds.
  */
+import { english } from '../../base/language.js';
 import { problemOf } from '../../base/problemOf.js';
 import { defaultTimeouts } from '../durations.js';
 import { describe, type EntryReader } from './entryReader.js';
@@ -69,7 +70,7 @@ function readManual(reader: EntryReader, entry: MapEntry | undefined): string | 
 function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
   const text = textOf(entry.value);
   if (text !== undefined && !text.includes('\0')) return text.trim();
-  const fix = `Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`;
+  const fix = english`Write a text in quotes, for example \`${entry.key}: 'What it is for'\`.`;
   return warn(reader, entry, text === undefined ? expected : 'a text without NUL', fix);
 }
 

@@ -2,6 +2,7 @@
  * Reads the YAML of a file, and words the errors without quoting the file, because a quotation may
  * be a secret.
  */
+import { english } from '../../base/language.js';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
@@ -86,32 +87,32 @@ function words(error: YamlError): Words {
       if (meant === undefined) return say(message, quotePattern);
       return say(
         message,
-        `Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.`,
+        english`Write \`*${shortened(meant)}\`, or put the value in quotes if it is not an alias.`,
       );
     }
     case 'aliasOfItself':
       return say(
-        `The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
+        english`The alias \`*${shortened(error.name)}\` is inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
         'Refer to an anchor that ends above the alias.',
       );
     case 'aliasesTooMany':
       return say(
-        `The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
+        english`The aliases of this file expand to more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
         'Use fewer aliases of large nodes.',
       );
     case 'aliasesTooDeep':
       return say(
-        `Anchors refer to anchors more than ${error.limit} levels deep.`,
+        english`Anchors refer to anchors more than ${error.limit} levels deep.`,
         'Write some of the values out.',
       );
     case 'nestedTooDeep':
       return say(
-        `Lists and maps are nested more than ${error.limit} levels deep.`,
+        english`Lists and maps are nested more than ${error.limit} levels deep.`,
         'Nest them less deeply.',
       );
     case 'tokensTooMany':
       return say(
-        `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
+        english`The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
         'Shorten it, or move servers to another source.',
       );
     case 'syntax':
@@ -206,7 +207,7 @@ const bySaid: readonly (readonly [string, string])[] = [
 ];
 
 function libraryWords(id: string, said: string): Words {
-  const own = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
+  const own = english`Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
   const [fix, message = own] = byId[id] ?? ['Correct the YAML at this place.'];
   const isVague = id === 'BAD_INDENT' || id === 'MISSING_CHAR';
   return say(message, (isVague && bySaid.find(([words]) => said.includes(words))?.[1]) || fix);

@@ -1,6 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { textsOf } from '../../config/launchValues.js';
-import type { StdioLaunch } from '../../config/model.js';
+import type { DecidingFile, StdioLaunch } from '../../config/model.js';
+import { decidingFiles } from '../../packages/decidingFiles.js';
+import { launchedBy } from '../../packages/package.js';
+import { runningVersion, type RunningVersion } from '../../packages/runningVersion.js';
+import { treeCommands } from '../../processes/treeCommands.js';
 import { fileOf, programFiles, searchPath } from '../../processes/program.js';
 import type { Environment } from '../../processes/environment.js';
 import { programsWithin, startEnvironment } from '../../processes/workspacePrograms.js';
@@ -18,6 +22,7 @@ import {
   folderMissing,
   neverAnswered,
   packageMissing,
+  packageChanged,
   programChanged,
   type StdioFacts,
 } from '../../failures/stdio.js';
@@ -40,6 +45,8 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   const found = programsWithin(roots, launch, env);
   if (found.join('\0') !== programs.join('\0'))
     return { kind: 'failed', failure: programChanged(launch, found) };
+  const changed = changedFile(launch.deciding ?? [], decidingFiles(roots, launch));
+  if (changed !== undefined) return { kind: 'failed', failure: packageChanged(launch, changed) };
   const incomplete = packageMissing(launch) ?? inputMissing(launch);
   if (incomplete) return { kind: 'failed', failure: incomplete };
   const started = await startProcess({
@@ -63,7 +70,7 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   });
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
   const opening = { ...deps, transport };
-  return await connectOver(opening, {
+  const outcome = await connectOver(opening, {
     beginning: 'its start',
     clue: (error) => clueOf(facts(), error),
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),
@@ -75,6 +82,27 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
       );
     },
   });
+  if (outcome.kind === 'connected') outcome.connection.runs = await versionOf(launch, tree.pid);
+  return outcome;
+}
+
+/** Only packages of npm leave their place in the command line. */
+async function versionOf(launch: StdioLaunch, pid: number): Promise<RunningVersion | undefined> {
+  const launched = launchedBy(launch);
+  if (launched?.launcher.names !== 'npm' || !launched.package) return undefined;
+  return runningVersion(launched.package.name, await treeCommands(pid));
+}
+
+/** Returns the first file that is new, gone or different. */
+function changedFile(
+  approved: readonly DecidingFile[],
+  found: readonly DecidingFile[],
+): string | undefined {
+  const keyOf = ({ kind, file, digest }: DecidingFile): string => [kind, file, digest].join('\0');
+  const known = new Set(approved.map(keyOf));
+  const now = new Set(found.map(keyOf));
+  const isOther = (one: DecidingFile): boolean => !known.has(keyOf(one)) || !now.has(keyOf(one));
+  return [...found, ...approved].find(isOther)?.file;
 }
 
 /**

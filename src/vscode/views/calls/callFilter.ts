@@ -1,10 +1,10 @@
 /** Asks for the filter of the view *Calls*. Loaded on demand. */
+import { plural, translated } from '../../../core/base/language.js';
 import { inert } from '../../../core/base/inert.js';
 import { parseFilter } from '../../../core/calls/filter.js';
 import { filterWords, withFilterWord } from '../../../core/calls/filterWords.js';
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { window, type InertItem } from '../inertEditor.js';
-import { counted } from '../phrases.js';
 
 interface FilteredRows {
   readonly filterText: string;
@@ -24,8 +24,8 @@ export function askForFilter(rows: FilteredRows): void {
     const { found, shown } = rows;
     const facts = shown.map(({ fact }) => fact);
     const label = isWrong
-      ? inert`${read}`
-      : inert`Show ${found.length} of ${counted(shown.length, 'row')}`;
+      ? inert`${translated(read)}`
+      : inert`Show ${found.length} of ${plural(shown.length, '1 row', '{0} rows')}`;
     const words = filterWords(input.value, facts).map((word) => ({ label: inert`${word}`, word }));
     // The search of the editor would hide words.
     input.items = [{ label }, ...words].map((item) => ({ ...item, alwaysShow: true }));

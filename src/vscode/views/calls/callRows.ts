@@ -2,24 +2,16 @@
  * Rows of the view *Calls*, newest first, in pages, so 10,000 cost as little as 100. Pure; without
  * `vscode`.
  */
-import { code, formatted } from '../../../core/base/inert.js';
+import { english, plural, said, translated } from '../../../core/base/language.js';
+import { code, formatted, type Markdown } from '../../../core/base/inert.js';
 import { tookPhrase } from '../../../core/base/text.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { hasFailed, isCall, type CallFact, type ServerFact } from '../../../core/calls/fact.js';
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { isTrial } from '../../engine/conversationTitles.js';
-import {
-  agentPhrase,
-  counted,
-  durationPhrase,
-  present,
-  rowTexts,
-  timeOf,
-  tokenPhrase,
-} from '../phrases.js';
+import { agentPhrase, durationPhrase, present, rowTexts, timeOf, tokenPhrase } from '../phrases.js';
 import type { ShownRow } from '../trees.js';
-import { notKept } from './callPage.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
 
@@ -71,7 +63,7 @@ function rowsIn(
 function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOptions): CallRow {
   const newest = below[0]?.fact.at ?? now;
   const oldest = below.at(-1)?.fact.at ?? now;
-  const label = `${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
+  const label = said`${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
   const summary = [summaryOf(below)];
   return {
     id,
@@ -89,8 +81,11 @@ function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOpt
 function summaryOf(below: readonly NumberedFact[]): string {
   const calls = below.filter(({ fact }) => isCall(fact)).length;
   const failed = below.filter(({ fact }) => hasFailed(fact)).length;
-  const count = calls > 0 ? counted(calls, 'call') : counted(below.length, 'event');
-  return failed > 0 ? `${count}, ${failed} failed` : count;
+  const count =
+    calls > 0
+      ? plural(calls, '1 call', '{0} calls')
+      : plural(below.length, '1 event', '{0} events');
+  return failed > 0 ? said`${count}, ${failed} failed` : count;
 }
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
@@ -118,9 +113,9 @@ function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): Call
 }
 
 function conversationName(conversation: string, { titleOf }: CallRowOptions): string {
-  if (conversation === '') return 'Outside conversations';
-  if (isTrial(conversation)) return 'Try Tool';
-  return titleOf(conversation)?.text ?? conversationLabel(conversation);
+  if (conversation === '') return said`Outside conversations`;
+  if (isTrial(conversation)) return said`Try Tool`;
+  return titleOf(conversation)?.text ?? translated(conversationLabel(conversation));
 }
 
 function rowOf(fact: CallFact | ServerFact, options: CallRowOptions): CallRow {
@@ -131,27 +126,29 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
   const { tool, original, outcome, method, reason, instance } = fact;
   const label = method === undefined ? tool : `${method} ${tool}`.trim();
   const words = [
-    !options.hasContent(fact) && 'no content',
+    !options.hasContent(fact) && said`no content`,
     agentPhrase(fact.agent),
     tookPhrase(fact.took),
     agePhrase(options.now - fact.at),
     conversationName(fact.conversation, options),
   ];
   const lines = [
-    formatted`**${tool}** of ${fact.toolset}${original === tool ? '' : `, originally ${original}`}`,
-    formatted`${outcome}${reason === undefined ? '' : `: ${reason}`}`,
+    original === tool
+      ? formatted`**${tool}** of ${fact.toolset}`
+      : formatted`**${tool}** of ${fact.toolset}, originally ${original}`,
+    formatted`${translated(outcome)}${reason === undefined ? '' : `: ${reason}`}`,
     formatted`${timeOf(fact.at, options.now)}, ${tookPhrase(fact.took)}`,
     formatted`${fact.sentSize} characters in, ${fact.resultSize} out, ${tokenPhrase(fact.tokens)}`,
     formatted`conversation ${code(fact.conversation)}`,
     instance !== undefined && formatted`instance ${code(instance)}`,
-    !options.hasContent(fact) && notKept,
+    !options.hasContent(fact) && notKept(),
   ];
   return {
     id: fact.id,
     ...rowTexts({
       label,
       words,
-      spoken: [label, outcome, ...words],
+      spoken: [label, translated(outcome), ...words],
       lines,
     }),
     icon: outcomeIcons[outcome],
@@ -167,14 +164,15 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
 function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
   const { at, conversation, reason, instance } = fact;
   const { phrase, icon } = events[fact.event];
-  const label = `${fact.toolset} ${phrase}`;
+  const label = said`${fact.toolset} ${translated(phrase)}`;
   const words = [
     conversation !== undefined && conversationName(conversation, options),
     reason,
     agePhrase(options.now - at),
   ];
   const time = timeOf(at, options.now);
-  const line = formatted`${time}${instance === undefined ? '' : `, instance ${instance}`}`;
+  const line =
+    instance === undefined ? formatted`${time}` : formatted`${time}, instance ${instance}`;
   return {
     id: fact.id,
     ...rowTexts({
@@ -190,7 +188,7 @@ function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
 }
 
 function agePhrase(ms: number): string {
-  return ms < 60_000 ? 'now' : `${durationPhrase(ms)} ago`;
+  return ms < 60_000 ? said`now` : said`${durationPhrase(ms)} ago`;
 }
 
 const failed = 'list.errorForeground';
@@ -209,10 +207,13 @@ const outcomeIcons: Readonly<Record<CallFact['outcome'], CallRow['icon']>> = {
 const events: Readonly<
   Record<ServerFact['event'], { readonly phrase: string; readonly icon: CallRow['icon'] }>
 > = {
-  started: { phrase: 'started an instance', icon: { id: 'debug-start', color: quiet } },
-  'start failed': { phrase: 'did not start', icon: { id: 'error', color: failed } },
-  died: { phrase: 'lost an instance', icon: { id: 'debug-disconnect', color: failed } },
-  released: { phrase: 'released an instance', icon: { id: 'debug-stop', color: quiet } },
-  ended: { phrase: 'ended an instance', icon: { id: 'debug-stop', color: quiet } },
-  edited: { phrase: 'was edited', icon: { id: 'edit', color: quiet } },
+  started: { phrase: english`started an instance`, icon: { id: 'debug-start', color: quiet } },
+  'start failed': { phrase: english`did not start`, icon: { id: 'error', color: failed } },
+  died: { phrase: english`lost an instance`, icon: { id: 'debug-disconnect', color: failed } },
+  released: { phrase: english`released an instance`, icon: { id: 'debug-stop', color: quiet } },
+  ended: { phrase: english`ended an instance`, icon: { id: 'debug-stop', color: quiet } },
+  edited: { phrase: english`was edited`, icon: { id: 'edit', color: quiet } },
 };
+
+export const notKept = (): Markdown =>
+  formatted`Its input and output are not kept here. Only the program that made the call keeps them, in memory, for the last 50 MiB of calls.`;

@@ -1,13 +1,13 @@
 /**
  * The view *Calls*: it reads the shared file of the folder. Only this window has input and output.
  */
+import { plural, said, translated } from '../../../core/base/language.js';
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import { asFields, isObject, type Fields } from '../../../core/base/isObject.js';
 import { makePrivateFile } from '../../../core/base/privateFile.js';
 import { jsonLines } from '../../../core/base/text.js';
-import { callCommand } from '../../../core/calls/command.js';
 import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
@@ -16,10 +16,9 @@ import { hostSettings, onDidChangeSettings } from '../../engine/settings.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
 import type { Shell } from '../../engine/shell.js';
 import { choose, commands, tell, window } from '../inertEditor.js';
-import { counted, present } from '../phrases.js';
+import { present } from '../phrases.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { ReadOnlyDocuments } from '../review/readOnlyDocuments.js';
-import { callPage } from './callPage.js';
 import {
   callRows,
   rowsBelow,
@@ -104,8 +103,8 @@ function showAround(
   setContext('hasCalls', all.length > 0);
   setContext('serverEvents', rows.showsEvents);
   const calls = all.filter(({ fact }) => isCall(fact)).length;
-  const events = counted(all.length - calls, 'server event');
-  view.description = inert`${counted(calls, 'call')} · ${events}`;
+  const events = plural(all.length - calls, '1 server event', '{0} server events');
+  view.description = inert`${plural(calls, '1 call', '{0} calls')} · ${events}`;
   const message = inert`${messageOf(rows)}`;
   if ((view.message ?? '') !== message) view.message = message;
 }
@@ -113,11 +112,15 @@ function showAround(
 /** Returns the line above the rows. */
 function messageOf({ filterText, found, shown: all, waiting }: CallRows): string {
   if (!hostSettings.recordsCalls())
-    return 'Calls are not recorded, because mcpToolsets.calls is off.';
-  const wait = waiting === 1 ? 'row waits' : 'rows wait';
+    return said`Calls are not recorded, because mcpToolsets.calls is off.`;
   const parts = [
-    filterText !== '' && `Filter: ${filterText} · ${found.length} of ${all.length}`,
-    waiting > 0 && `${waiting} new ${wait} while an older one is selected`,
+    filterText !== '' && said`Filter: ${filterText} · ${found.length} of ${all.length}`,
+    waiting > 0 &&
+      plural(
+        waiting,
+        '1 new row waits while an older one is selected',
+        '{0} new rows wait while an older one is selected',
+      ),
   ];
   return present(parts).join(' · ');
 }
@@ -134,7 +137,9 @@ function registerForRows(rows: CallRows, clearCalls: () => Promise<void>): Dispo
     showNewCalls: () => rows.hold(false),
     groupCalls: async () => {
       const options = { placeHolder: inert`Group the calls by` };
-      const grouping = await choose(groupings, options, (one) => ({ label: inert`${one}` }));
+      const grouping = await choose(groupings, options, (one) => ({
+        label: inert`${translated(one)}`,
+      }));
       if (grouping) rows.groupBy(grouping);
     },
     showServerEvents: () => rows.showEvents(true),
@@ -151,7 +156,7 @@ function registerForRows(rows: CallRows, clearCalls: () => Promise<void>): Dispo
   });
 }
 
-const groupings = ['time', 'conversation', 'server'] as const;
+const groupings = ['time', 'conversation', 'server'] as const satisfies CallGrouping[];
 
 type FixArgument = (toolset: string, tool: string, sent: unknown) => unknown;
 
@@ -182,6 +187,7 @@ function registerForCalls(
     }),
     copyCallAsCommand: ofCall(async (fact) => {
       const given = argumentsOf(fact);
+      const { callCommand } = await import('../../../core/calls/command.js');
       await vscode.env.clipboard.writeText(callCommand(fact.tool, given ?? {}, process.platform));
       if (!given) {
         tell(
@@ -213,7 +219,7 @@ function rowFor({ toolset: server, original, tool: published }: CallFact): objec
 export class CallPages extends ReadOnlyDocuments {
   constructor(private readonly slot: EngineSlot) {
     // `package.json` opens documents of this scheme as rendered Markdown.
-    const gone = 'The input and output of this call are no longer kept.\n';
+    const gone = said`The input and output of this call are no longer kept.`;
     super({
       scheme: 'mcp-toolsets-call',
       gone,
@@ -224,10 +230,10 @@ export class CallPages extends ReadOnlyDocuments {
   of(fact: CallFact): vscode.Uri {
     const content = this.slot.engine?.recorder.contents.get(fact);
     // The chat shows the last segment of the path, so this is the name of the tool.
-    return this.add(
-      fact.tool.replace(/[^\w-]/g, '_'),
-      callPage(fact, content, this.slot.redact).value,
+    const page = import('./callPage.js').then(
+      ({ callPage }) => callPage(fact, content, this.slot.redact).value,
     );
+    return this.add(fact.tool.replace(/[^\w-]/g, '_'), page);
   }
 }
 
@@ -316,7 +322,7 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     if (row.context.startsWith('call')) {
       item.command = {
         command: 'mcpToolsets.showCall',
-        title: 'Show Call',
+        title: said`Show Call`,
         arguments: [row],
       };
     }

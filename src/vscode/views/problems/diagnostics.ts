@@ -2,15 +2,15 @@
  * Fills the Problems view (E1). Diagnostics link to pages of their codes, because only the Problems
  * view runs commands.
  */
+import { translated } from '../../../core/base/language.js';
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/base/groupedBy.js';
-import { inert } from '../../../core/base/inert.js';
 import type { Problem, Severity } from '../../../core/base/problem.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
-import { choose, commands, Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
+import { commands, Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
 import { toLocation, toRange } from '../places.js';
-import { explanation, plainText } from './problemTexts.js';
+import { plainText } from './problemTexts.js';
 
 export const diagnosticSource = 'MCP Toolsets';
 
@@ -37,12 +37,16 @@ function toDiagnostic({
   code,
   related = [],
 }: Problem): vscode.Diagnostic {
-  const text = plainText(`${message.trimEnd()}\n${fix}`);
+  const text = plainText(`${translated(message).trimEnd()}\n${translated(fix)}`);
   const diagnostic = new Diagnostic(toRange(place.range), text, severities[severity]);
   diagnostic.source = diagnosticSource;
   diagnostic.code = { value: code, target: vscode.Uri.from({ scheme, path: `/${code}.md` }) };
   diagnostic.relatedInformation = related.map(
-    (other) => new DiagnosticRelatedInformation(toLocation(other.place), plainText(other.message)),
+    (other) =>
+      new DiagnosticRelatedInformation(
+        toLocation(other.place),
+        plainText(translated(other.message)),
+      ),
   );
   return diagnostic;
 }
@@ -58,36 +62,17 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
 const scheme = 'mcp-toolsets-problem';
 
 export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposable {
-  const docs = vscode.Uri.joinPath(extensionUri, 'docs');
-  const security = 'SECURITY.md';
-  const read = async (name: string): Promise<string> => {
-    const file = vscode.Uri.joinPath(name === security ? extensionUri : docs, name);
-    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
-  };
-  const openDocumentation = async (): Promise<void> => {
-    const names = (await vscode.workspace.fs.readDirectory(docs)).map(([name]) => name);
-    const pages = [...names.sort(), security].map(async (name) => {
-      const title = /^# (.+)/.exec(await read(name))?.[1] ?? name;
-      return { title: title.replaceAll('`', ''), name };
-    });
-    const options = { placeHolder: inert`Choose a page` };
-    const page = await choose(await Promise.all(pages), options, ({ title }) => ({
-      label: inert`${title}`,
-    }));
-    if (page)
-      await vscode.commands.executeCommand(
-        'vscode.open',
-        vscode.Uri.from({ scheme, path: `/${page.name}` }),
-      );
-  };
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
       const name = /^\/([\w-]+\.md)$/.exec(path)?.[1];
-      if (name === undefined) return undefined;
-      const code = name.slice(0, -'.md'.length);
-      const problems = await read('problems.md');
-      return problems.includes(`<a id="${code}">`) ? explanation(problems, code) : read(name);
+      return name && (await import('./pages.js')).pageOf(extensionUri, name);
     },
   });
+  const openDocumentation = async (): Promise<void> => {
+    const name = await (await import('./pages.js')).choosePage(extensionUri);
+    if (name === undefined) return;
+    const uri = vscode.Uri.from({ scheme, path: `/${name}` });
+    await vscode.commands.executeCommand('vscode.open', uri);
+  };
   return vscode.Disposable.from(provider, commands({ openDocumentation }));
 }

@@ -1,6 +1,7 @@
 /**
  * Texts of problems: for the Problems view, and the page of a code. Pure; does not import `vscode`.
  */
+import { said } from '../../../core/base/language.js';
 import { inertLines, unmarked, type Inert } from '../../../core/base/inert.js';
 
 /** Writes a text of a problem for the Problems view, which shows no Markdown. */
@@ -16,6 +17,6 @@ export function explanation(problems: string, code: string): string {
   // `\|` is a bar inside a cell.
   const [, , meaning, remedy] = row?.split(/(?<!\\)\|/).map((cell) => cell.trim()) ?? [];
   if (meaning === undefined || remedy === undefined) return problems;
-  const more = '[Where to look first, and all other problems](problems.md)';
-  return [`# ${code}`, meaning, `**What to do:** ${remedy}`, more].join('\n\n');
+  const more = said`[Where to look first, and all other problems](problems.md)`;
+  return [`# ${code}`, meaning, said`**What to do:** ${remedy}`, more].join('\n\n');
 }

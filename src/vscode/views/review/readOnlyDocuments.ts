@@ -27,7 +27,7 @@ const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
 export class ReadOnlyDocuments implements vscode.Disposable {
-  private readonly texts: BoundedMap<string, string>;
+  private readonly texts: BoundedMap<string, string | Promise<string>>;
   private readonly provider: vscode.Disposable;
 
   constructor(private readonly options: ReadOnlyDocumentsOptions) {
@@ -39,7 +39,7 @@ export class ReadOnlyDocuments implements vscode.Disposable {
   }
 
   /** @param name the name in the tab; the editor derives the language from it */
-  add(name: string, text: string): vscode.Uri {
+  add(name: string, text: string | Promise<string>): vscode.Uri {
     const path = `/${ofWindow}-${++last}/${name}`;
     this.texts.set(path, text);
     return vscode.Uri.from({ scheme: this.options.scheme, path });

@@ -2,6 +2,7 @@
  * Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title
  * answer too.
  */
+import { english, translated } from '../../../core/base/language.js';
 import * as vscode from 'vscode';
 import type { CommandName } from '../../../../build/commands.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
@@ -15,7 +16,6 @@ interface ReviewQuestion<One> {
   readonly now: string;
   readonly before: string | undefined;
   readonly documents: ReadOnlyDocuments;
-  readonly what: 'MCP servers' | 'MCP tools';
   readonly yes: 'Approve' | 'Accept';
   readonly question: Inert;
   /** Names one of several in the choice behind *Choose…*. */
@@ -44,18 +44,31 @@ export async function agreedInReview<One>(
   return answer === agree ? all : chosen?.map(({ one }) => one);
 }
 
+/** `package.json` has the same names of files, in each language. */
+const reviewNames = {
+  Approve: {
+    now: english`MCP servers, to be approved.txt`,
+    before: english`MCP servers, approved before.txt`,
+    both: english`MCP servers: approved before ↔ to be approved`,
+  },
+  Accept: {
+    now: english`MCP tools, to be accepted.txt`,
+    before: english`MCP tools, accepted before.txt`,
+    both: english`MCP tools: accepted before ↔ to be accepted`,
+  },
+} as const;
+
 async function showReview({
   documents,
   now,
   before,
-  what,
   yes,
 }: ReviewQuestion<never>): Promise<vscode.Uri> {
-  const agreed = yes === 'Approve' ? 'approved' : 'accepted';
-  const name = `${what}, to be ${agreed}.txt`;
+  const names = reviewNames[yes];
+  const name = translated(names.now);
   if (before !== undefined) {
-    const earlier = [`${what}, ${agreed} before.txt`, before] as const;
-    return documents.compare(earlier, [name, now], `${what}: ${agreed} before ↔ to be ${agreed}`);
+    const earlier = [translated(names.before), before] as const;
+    return documents.compare(earlier, [name, now], translated(names.both));
   }
   await documents.closeTabs();
   const page = documents.add(name, now);

@@ -1,10 +1,12 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
+import { english, plural, said, translated } from '../../../core/base/language.js';
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
-import { changePhrase } from '../../../core/approval/changePhrase.js';
+import { changePhrase, listed } from '../../../core/approval/changePhrase.js';
 import type { ChangedOffer } from '../../../core/approval/offerPrints.js';
 import {
   code,
   formatted,
+  inert,
   markdownList,
   unmarked,
   type Markdown,
@@ -12,6 +14,7 @@ import {
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { clipped, firstLine } from '../../../core/base/text.js';
+import type { ToolsetUse } from '../../../core/calls/counts.js';
 import { serves, shortfallsOf } from '../../../core/reconcile/shortfall.js';
 import type {
   InstanceStatus,
@@ -29,13 +32,13 @@ import {
 } from '../../../core/tools/exclusion.js';
 import { estimatedTokens, estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
-  counted,
   durationPhrase,
   effects,
   failureText,
   instanceLabel,
   instancePhrase,
   overrideText,
+  packageLine,
   present,
   previousLine,
   problemsBelow,
@@ -44,6 +47,7 @@ import {
   tokenPhrase,
   toolCount,
   transportWord,
+  versionWord,
   worstOf,
 } from '../phrases.js';
 import {
@@ -96,7 +100,8 @@ function fileProblemNodes(
   const unique = uniqueIds();
   return shown.map((problem) => {
     const { file, range } = problem.place;
-    const message = `Line ${range.start.line + 1}: ${problem.message} (${fileLabel(file)})`;
+    const said = translated(problem.message);
+    const message = inert`Line ${range.start.line + 1}: ${said} (${fileLabel(file)})`;
     return problemNode({ id: file, server: '' }, { ...problem, message }, unique);
   });
 }
@@ -109,10 +114,14 @@ function serverNode(
 ): TreeNode {
   const parent = { id, server: server.id };
   const { kind } = server.state;
-  const lacks = shortfallsOf(server, problems);
+  const lacks = shortfallsOf(server, problems).map(translated);
   const below = problemsBelow(server, problems);
   const worst = worstOf(below) ?? (lacks.length > 0 ? 'warning' : undefined);
-  const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options)]);
+  const use = options.useOf?.(server);
+  const words = present([
+    ...serverWords(server, options.now, lacks, use),
+    sourceWord(server, options),
+  ]);
   return row({
     ...parent,
     kind: 'server',
@@ -120,9 +129,9 @@ function serverNode(
     words,
     spoken: [
       server.id,
-      'server',
-      (kind === 'running' || kind === 'failed') && kind,
-      kind !== 'failed' && worst,
+      said`server`,
+      (kind === 'running' || kind === 'failed') && stateWord(server.state),
+      kind !== 'failed' && worst && translated(worst),
       ...words,
     ],
     lines: serverLines(server, options),
@@ -134,15 +143,15 @@ function serverNode(
     children: [
       ...launchNodes(parent, server),
       ...problemNodes(parent, below),
-      ...toolNodes(parent, server, options),
+      ...toolNodes(parent, server, { ...options, use }),
       ...changedNodes(parent, server),
-      ...group(parent, 'prompts', 'Prompts', 'comment', promptNodes(parent, server)),
-      ...group(parent, 'resources', 'Resources', 'files', resourceNodes(parent, server)),
-      ...group(parent, 'excluded', 'Left out', 'filter', excludedNodes(parent, server)),
+      ...group(parent, 'prompts', said`Prompts`, 'comment', promptNodes(parent, server)),
+      ...group(parent, 'resources', said`Resources`, 'files', resourceNodes(parent, server)),
+      ...group(parent, 'excluded', said`Left out`, 'filter', excludedNodes(parent, server)),
       ...group(
         parent,
         'instances',
-        'Instances',
+        said`Instances`,
         'server-process',
         server.instances.map((instance) => instanceNode(parent, instance, options)),
       ),
@@ -151,24 +160,37 @@ function serverNode(
   });
 }
 
-function serverWords(server: ServerStatus, now: number, lacks: readonly string[]) {
-  const { state, previous, transport, rememberedAt, tools, waits } = server;
+function serverWords(
+  server: ServerStatus,
+  now: number,
+  lacks: readonly string[],
+  use: ToolsetUse | undefined,
+) {
+  const { state, previous, transport, rememberedAt, tools, waits, package: named } = server;
   const isPending = server.approval.kind === 'pending';
   return [
     stateFact(state),
-    server.local.length > 0 && onlyForMe,
+    server.local.length > 0 && onlyForMe(),
     (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, server.offered),
     ...lacks,
     rememberedAt !== undefined && rememberedPhrase(rememberedAt, now),
-    waits && state.kind !== 'waiting' && stateViews.waiting.word,
-    previous && !isPending && `previous definition since ${timeOf(previous.since, now)}`,
-    isPending && state.kind !== 'pending' && 'waits for approval',
+    waits && state.kind !== 'waiting' && stateWord({ kind: 'waiting' }),
+    previous && !isPending && said`previous definition since ${timeOf(previous.since, now)}`,
+    isPending && state.kind !== 'pending' && said`waits for approval`,
     tools.length > 0 && tokenPhrase(estimatedTokensOf(tools)),
+    usedWord(server, use),
     transport && transportWord(transport),
+    named && versionWord(named),
   ];
 }
 
-const onlyForMe = 'only for me';
+function usedWord({ tools }: ServerStatus, use: ToolsetUse | undefined): string | undefined {
+  if (use?.judgedDays === undefined || tools.length === 0) return undefined;
+  const used = tools.filter(({ original }) => !use.isUnused(original));
+  return said`used ${used.length} of ${tools.length}`;
+}
+
+const onlyForMe = (): string => said`only for me`;
 
 function mineLine({ local, localPlace }: ServerStatus, { fileLabel }: TreeOptions) {
   return (
@@ -185,8 +207,8 @@ function isMine({ local }: ServerStatus, path: string): boolean {
 
 function stateFact(state: ServerState): string | undefined {
   if (state.kind === 'running') return undefined;
-  if (state.kind === 'failed') return firstLine(unmarked(state.reason));
-  return state.kind === 'starting' ? 'starting…' : stateWord(state);
+  if (state.kind === 'failed') return firstLine(unmarked(translated(state.reason)));
+  return state.kind === 'starting' ? said`starting…` : stateWord(state);
 }
 
 /** The worst problem decides about the colour, but a start is no problem. */
@@ -206,26 +228,31 @@ function serverLines(server: ServerStatus, options: TreeOptions) {
   const { now, fileLabel } = options;
   const { state, previous, serverInfo, rememberedAt, trulyStateless } = server;
   const leases = server.instances.filter(({ use }) => use.kind === 'leased').length;
-  const since =
-    'since' in state && state.kind !== 'remembered' ? ` since ${timeOf(state.since, now)}` : '';
+  const word = stateWord(state);
+  const since = 'since' in state && state.kind !== 'remembered' && timeOf(state.since, now);
   const kinds = present([
     server.transport && code(server.transport),
     serverInfo && formatted`${serverInfo.name} ${serverInfo.version}`,
     trulyStateless !== undefined &&
-      formatted`${trulyStateless ? 'one shared instance' : 'one instance for each conversation'}`,
+      (trulyStateless
+        ? formatted`one shared instance`
+        : formatted`one instance for each conversation`),
   ]);
   return [
-    formatted`**${server.id}** ${stateWord(state)}${since}`,
-    state.kind === 'reconnecting' && formatted`${state.cause}`,
-    state.kind === 'signInNeeded' && formatted`${state.why}`,
+    since === false
+      ? formatted`**${server.id}** ${word}`
+      : formatted`**${server.id}** ${word} since ${since}`,
+    state.kind === 'reconnecting' && formatted`${translated(state.cause)}`,
+    state.kind === 'signInNeeded' && formatted`${translated(state.why)}`,
     state.kind === 'failed' && failureText(state),
     previous && formatted`${previousLine(previous, now)}`,
     rememberedAt !== undefined &&
       formatted`Its tools are *remembered* from ${timeOf(rememberedAt, now)}. A call waits until its server has started.`,
     server.offered > 0 && toolsLine(server),
     leases > 0 &&
-      formatted`${leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`}`,
+      formatted`${plural(leases, '1 conversation holds an instance', '{0} conversations hold an instance each')}`,
     markdownList(kinds, ' · '),
+    server.package && packageLine(server.package),
     formatted`${fileLabel(server.source)}`,
     mineLine(server, options),
   ];
@@ -233,8 +260,11 @@ function serverLines(server: ServerStatus, options: TreeOptions) {
 
 function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
-  const saved = savedTokens > 0 ? `; filters and overrides save ${tokenPhrase(savedTokens)}` : '';
-  return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)${saved}`;
+  const count = toolCount(tools.length, offered);
+  const published = formatted`${count} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)`;
+  return savedTokens > 0
+    ? formatted`${published}; filters and overrides save ${tokenPhrase(savedTokens)}`
+    : published;
 }
 
 function launchNodes(parent: Parent, { approval, place }: ServerStatus): TreeNode[] {
@@ -243,7 +273,7 @@ function launchNodes(parent: Parent, { approval, place }: ServerStatus): TreeNod
   const launch = rowBelow(parent, 'launch', {
     kind: 'launch',
     label,
-    spoken: [`waits for approval: ${label}`],
+    spoken: [said`waits for approval: ${label}`],
     lines: launchLines(approval.launch).map((line) => formatted`${line}`),
     icon: { id: 'terminal' },
     place,
@@ -258,13 +288,15 @@ function problemNodes(parent: Parent, problems: readonly Problem[]): TreeNode[] 
 
 function problemNode(
   parent: Parent,
-  { code: of, severity, message, fix, place }: Problem,
+  { code: of, severity, place, ...texts }: Problem,
   unique: (id: string) => string,
 ): TreeNode {
+  const message = translated(texts.message);
+  const fix = translated(texts.fix);
   return rowBelow(parent, unique(`problem/${of}:${place.range.start.line}`), {
     kind: 'problem',
     label: firstLine(unmarked(message)),
-    spoken: [`${severity}: ${unmarked(message)}`],
+    spoken: [`${translated(severity)}: ${unmarked(message)}`],
     lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
     icon: severity === 'error' ? errorIcon : warningIcon,
     place,
@@ -274,7 +306,7 @@ function problemNode(
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
 function sourceWord({ origin, source }: ServerStatus, options: TreeOptions) {
-  if (origin === 'user') return 'user';
+  if (origin === 'user') return said`user`;
   if (origin === 'mcprc') return options.fileLabel(source);
   return options.severalFiles && options.folderLabel(source);
 }
@@ -289,9 +321,9 @@ function shadowedNodes(
     const line = formatted`${file} also has an entry ${id}. The entry in ${fileLabel(source)} counts instead.`;
     return rowBelow(parent, `shadowed/${place.file}`, {
       kind: 'shadowed',
-      label: `also in ${file}`,
-      words: ['shadowed'],
-      spoken: [`shadowed entry in ${file}`],
+      label: said`also in ${file}`,
+      words: [said`shadowed`],
+      spoken: [said`shadowed entry in ${file}`],
       lines: [line],
       icon: { id: 'layers' },
       place,
@@ -301,7 +333,7 @@ function shadowedNodes(
 
 function builtInNode({ id, tools, excluded }: Toolset, options: TreeOptions): TreeNode {
   const parent = { id, server: id };
-  const facts = ['built in', toolCount(tools.length), tokenPhrase(estimatedTokensOf(tools))];
+  const facts = [said`built in`, toolCount(tools.length), tokenPhrase(estimatedTokensOf(tools))];
   const rows = [
     ...tools.map((tool) => toolNode(parent, tool, options)),
     ...excluded.map((tool) => excludedNode(parent, tool)),
@@ -338,18 +370,20 @@ function instanceNode(
   const words = present([
     title && lastTool !== '' && lastTool,
     activity(instance, now),
-    `${durationPhrase(now - startedAt)} old`,
+    said`${durationPhrase(now - startedAt)} old`,
   ]);
   return rowBelow(parent, `instance/${instance.id}`, {
     kind: 'instance',
     label: instanceLabel(instance, title?.text, now),
     words,
-    spoken: [about, 'instance', words.join(' · ')],
+    spoken: [about, said`instance`, words.join(' · ')],
     lines: [
       formatted`**${about}**`,
       use.kind === 'leased' &&
         formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`,
-      formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      pid === undefined
+        ? formatted`started ${timeOf(startedAt, now)}`
+        : formatted`started ${timeOf(startedAt, now)}, process ${pid}`,
       folder !== undefined && formatted`works in ${code(folder)}`,
       lastCallAt === undefined
         ? formatted`not called yet`
@@ -363,26 +397,38 @@ function instanceNode(
 }
 
 function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
-  if (callsInFlight > 0) return `${counted(callsInFlight, 'call')} running`;
-  return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
+  if (callsInFlight > 0) return plural(callsInFlight, '1 call running', '{0} calls running');
+  return lastCallAt === undefined
+    ? said`not called yet`
+    : said`idle ${durationPhrase(now - lastCallAt)}`;
 }
 
 const longestAbout = 200;
 
+type ToolOptions = TreeOptions & { readonly use?: ToolsetUse | undefined };
+
 /** The rows of tools with a tick, published or not, in the order of the server. */
-function toolNodes(parent: Parent, server: ServerStatus, options: TreeOptions): TreeNode[] {
+function toolNodes(parent: Parent, server: ServerStatus, options: ToolOptions): TreeNode[] {
   const changed = changesOf(server, 'tool');
+  const sifted = server.siftedForMe();
+  // The product changes no `.mcprc`, only the layer over it.
+  const canTick = server.origin !== 'mcprc' || options.changesForMe === true;
   const places = new Map(server.listed.map((name, index) => [name, index]));
   const placeOf = ({ original = '' }: TreeNode): number => places.get(original) ?? places.size;
   const published = server.tools.map((tool) => {
-    const ofMine = isMine(server, `tools.override.${tool.original}`);
-    const node = toolNode(parent, tool, options, changed.get(tool.original), ofMine);
-    return server.origin === 'mcprc' ? node : withTick(node, true);
+    const { original } = tool;
+    const isSifted = sifted.has(original);
+    const ofMine = isSifted || isMine(server, `tools.override.${original}`);
+    const node = toolNode(parent, tool, options, changed.get(original), ofMine);
+    return canTick ? withTick(node, true) : node;
   });
-  const unticked = server.excluded.filter(hasTick).map((tool) => ({
-    ...withTick(excludedNode(parent, tool, isMine(server, `tools.${tool.reason.kind}`)), false),
-    id: `${parent.id}/tool/${tool.original}`,
-  }));
+  const unticked = server.excluded.filter(hasTick).map((tool) => {
+    const node = excludedNode(parent, tool, sifted.has(tool.original));
+    return {
+      ...(canTick ? withTick(node, false) : node),
+      id: `${parent.id}/tool/${tool.original}`,
+    };
+  });
   return [...published, ...unticked].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
@@ -394,10 +440,19 @@ function withTick(node: TreeNode, ticked: boolean): TreeNode {
   };
 }
 
+function askingPhrase({ isAsked, otherwise }: ServedTool): string | undefined {
+  if (isAsked) return said`asks before calls`;
+  return otherwise && said`its arguments decide`;
+}
+
+function asksUsually({ isAsked, otherwise }: ServedTool): boolean {
+  return otherwise === undefined ? isAsked === true : otherwise === 'ask';
+}
+
 function toolNode(
   parent: Parent,
   tool: ServedTool,
-  { isAllowed }: TreeOptions,
+  { isAllowed, use }: ToolOptions,
   changed?: ChangedOffer,
   ofMine = false,
 ): TreeNode {
@@ -410,21 +465,27 @@ function toolNode(
   } = tool.tool;
   const refusal = editorRefusalPhrase(tool);
   const facts = [
-    changed && changePhrase(changed.parts),
-    refusal !== undefined && 'not in the editor',
-    tool.isAsked && 'asks before calls',
-    tool.override && 'overridden',
-    tool.override && ofMine && onlyForMe,
+    changed && translated(changePhrase(changed.parts)),
+    refusal !== undefined && said`not in the editor`,
+    askingPhrase(tool),
+    tool.override && said`overridden`,
+    ofMine && onlyForMe(),
+    use?.wordOf(original),
   ];
   const about = clipped(firstLine(description), longestAbout);
   const usual = isAllowed(published) ? 'calledAllow' : 'calledDefault';
-  const called = tool.isAsked ? 'calledAsk' : usual;
+  const called = asksUsually(tool) ? 'calledAsk' : usual;
   return rowBelow(parent, `tool/${original}`, {
     kind: 'tool',
     label: published,
     name: published,
     words: [...facts, about !== '' && about],
-    spoken: [published, 'tool', original !== published && `originally ${original}`, ...facts],
+    spoken: [
+      published,
+      said`tool`,
+      original !== published && said`originally ${original}`,
+      ...facts,
+    ],
     lines: [
       formatted`**${published}** ${title}`,
       formatted`${description}`,
@@ -432,9 +493,10 @@ function toolNode(
       originLine(original, published),
       refusal === undefined
         ? formatted`In this editor: ${code(tool.editorId)}`
-        : formatted`Not in this editor: ${refusal}`,
+        : formatted`Not in this editor: ${translated(refusal)}`,
       tool.override && overrideText(tool),
       changeLine(changed),
+      useLine(use, original),
       formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
     ],
     icon: { id: 'tools' },
@@ -443,6 +505,11 @@ function toolNode(
     published,
     changed,
   });
+}
+
+function useLine(use: ToolsetUse | undefined, original: string): Markdown | undefined {
+  const line = use?.lineOf(original);
+  return line === undefined ? undefined : formatted`${line}`;
 }
 
 function excludedNodes(parent: Parent, server: ServerStatus): TreeNode[] {
@@ -465,15 +532,18 @@ function excludedNode(
   { original, reason }: ExcludedTool,
   ofMine = false,
 ): TreeNode {
-  const phrase = exclusionPhrase(reason);
+  const phrase = translated(exclusionPhrase(reason));
   const published = reason.kind === 'denied' ? reason.published : undefined;
   const label = published ?? original;
   return rowBelow(parent, `excluded/${original}`, {
     kind: 'excluded',
     label,
-    words: [phrase, ofMine && onlyForMe],
-    spoken: [label, `${exclusionWord(reason)}: ${phrase}`, ofMine && onlyForMe],
-    lines: [formatted`**${original}** ${phrase}`, formatted`*${exclusionRemedy(reason)}*`],
+    words: [phrase, ofMine && onlyForMe()],
+    spoken: [label, `${translated(exclusionWord(reason))}: ${phrase}`, ofMine && onlyForMe()],
+    lines: [
+      formatted`**${original}** ${phrase}`,
+      formatted`*${translated(exclusionRemedy(reason))}*`,
+    ],
     icon: { id: 'circle-slash' },
     context: `excluded ${reason.kind}`,
     name: original,
@@ -486,7 +556,7 @@ export function promptNodes(parent: Parent, server: ServerStatus): TreeNode[] {
   const changes = changesOf(server, 'prompt');
   return server.prompts.map(({ original, published, prompt }) => {
     const changed = changes.get(original);
-    const difference = changed && changePhrase(changed.parts);
+    const difference = changed && translated(changePhrase(changed.parts));
     const isRenamed = original !== published;
     const takes = prompt.arguments ?? [];
     const required = takes.filter((one) => one.required);
@@ -494,7 +564,7 @@ export function promptNodes(parent: Parent, server: ServerStatus): TreeNode[] {
       kind: 'prompt',
       label: published,
       words: [isRenamed && original, difference],
-      spoken: [published, 'prompt', isRenamed && `originally ${original}`, difference],
+      spoken: [published, said`prompt`, isRenamed && said`originally ${original}`, difference],
       lines: [
         formatted`**${published}** ${prompt.title ?? ''}`,
         formatted`${prompt.description ?? ''}`,
@@ -515,13 +585,14 @@ export function changedNodes(parent: Parent, { changedOffers }: ServerStatus): T
     const { kind, original, parts, held } = changed;
     const isNamed = kind !== 'instructions';
     if (kind === 'tool' || (isNamed && !held)) return [];
-    const label = isNamed ? original : 'Instructions';
-    const phrase = `${held ? 'held back: ' : ''}${changePhrase(parts)}`;
+    const label = isNamed ? original : said`Instructions`;
+    const change = translated(changePhrase(parts));
+    const phrase = held ? said`held back: ${change}` : change;
     return rowBelow(parent, `changed/${kind}/${original}`, {
       kind,
       label,
       words: [phrase],
-      spoken: [label, isNamed && kind, phrase],
+      spoken: [label, isNamed && translated(kind), phrase],
       lines: [formatted`**${label}**`, changeLine(changed)],
       icon: { id: 'comment' },
       name: isNamed ? original : undefined,
@@ -538,23 +609,23 @@ export function resourceNodes(parent: Parent, server: ServerStatus): TreeNode[] 
     ...resources.map((one) => ({
       ...one,
       address: one.uri,
-      word: 'resource',
+      word: english`resource`,
     })),
     ...templates.map((one) => ({
       ...one,
       address: one.uriTemplate,
-      word: 'resource template',
+      word: english`resource template`,
     })),
   ];
   return all.map(({ name, title, description = '', mimeType, address, word }) => {
     const label = title ?? name;
     const changed = changes.get(address);
-    const difference = changed && changePhrase(changed.parts);
+    const difference = changed && translated(changePhrase(changed.parts));
     return rowBelow(parent, unique(`resource/${address}`), {
       kind: 'resource',
       label,
       words: [address, difference],
-      spoken: [label, word, address, difference],
+      spoken: [label, translated(word), address, difference],
       lines: [
         formatted`**${label}**`,
         formatted`${description}`,
@@ -580,7 +651,7 @@ function changeLine(changed: ChangedOffer | undefined): Markdown | undefined {
   if (!changed) return undefined;
   return changed.parts.includes('new')
     ? formatted`New since you let its server start.`
-    : formatted`Its ${changed.parts.join(' and ')} changed since you let its server start.`;
+    : formatted`Its ${translated(listed(changed.parts))} changed since you let its server start.`;
 }
 
 function originLine(original: string, published: string): Markdown | false {

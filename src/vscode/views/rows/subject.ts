@@ -12,9 +12,11 @@ const texts = ['server', 'name', 'conversation', 'original', 'published'] as con
 
 interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof texts)[number]>> {
   readonly changed?: Partial<OfferName>;
+  /** Where a change is written. Undefined leaves it to the switch of the sidebar. */
+  readonly isForMe?: boolean;
 }
 
-export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
+export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked' | 'isForMe'>;
 
 export function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
@@ -23,13 +25,14 @@ export function serverOf(subject: Subject): string | undefined {
 export function nodeOf(subject: Subject): SubjectNode | undefined {
   const node = asFields(subject)['node'];
   if (!isObject(node)) return undefined;
-  const { kind, ticked, changed } = node;
+  const { kind, ticked, changed, isForMe } = node;
   return {
     ...Object.fromEntries(
       texts.flatMap((key) => (typeof node[key] === 'string' ? [[key, node[key]]] : [])),
     ),
     ...(typeof kind === 'string' && { kind: kind as TreeNode['kind'] }),
     ...(typeof ticked === 'boolean' && { ticked }),
+    ...(typeof isForMe === 'boolean' && { isForMe }),
     ...(isObject(changed) && { changed }),
   };
 }

@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
+import type { ToolsetUse } from '../../../core/calls/counts.js';
+import type { ServerStatus } from '../../../core/reconcile/status.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
 import { rowTexts, type RowTexts } from '../phrases.js';
 import type { ViewIcon } from '../serverStates.js';
@@ -41,12 +43,15 @@ export interface TreeNode extends ShownRow {
 export interface TreeOptions {
   readonly onlyWithProblems?: boolean;
   readonly severalFiles?: boolean;
+  /** True if ticks go into the layer (C7). */
+  readonly changesForMe?: boolean;
   readonly now: number;
   readonly fileLabel: (file: string) => string;
   readonly folderLabel: (file: string) => string;
   /** True if a setting names the tool and allows it. */
   readonly isAllowed: (tool: string) => boolean;
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
+  readonly useOf?: ((server: ServerStatus) => ToolsetUse | undefined) | undefined;
 }
 
 export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForeground' };

@@ -2,6 +2,7 @@
  * Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and
  * folding.
  */
+import { said } from '../../../core/base/language.js';
 import * as vscode from 'vscode';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
@@ -12,7 +13,7 @@ import { isAllowedByName } from '../../engine/settings.js';
 import type { Shell } from '../../engine/shell.js';
 import { commands, tell, window } from '../inertEditor.js';
 import { areChangesForMe, asTimePasses, setContext, treeItem } from '../trees.js';
-import { isPending } from '../serverStates.js';
+import { isAboutUnused, isPending } from '../serverStates.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { DelayedAnswers } from './delayedAnswers.js';
 import { treeModel } from './serverRows.js';
@@ -24,7 +25,7 @@ export const viewId = 'mcpToolsets.servers';
 const switchKey = 'changesForMe';
 
 export function showTree({ slot, clock, titles, context }: Shell): vscode.Disposable {
-  const rows = new ServerRows(clock, titles.of);
+  const rows = new ServerRows(clock, titles.of, (server) => slot.engine?.use.of(server));
   const view = window.createTreeView(viewId, {
     treeDataProvider: rows,
     showCollapseAll: true,
@@ -73,11 +74,12 @@ export function showTree({ slot, clock, titles, context }: Shell): vscode.Dispos
         servers.some(({ changedOffers }) => changedOffers.length > 0),
       );
       setContext('problems', problems.some(needsAttention));
+      setContext('unused', problems.some(isAboutUnused));
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
     asTimePasses(clock, () => view.visible && rows.show(slot.state)),
-    showSwitch(view, slot, context.workspaceState),
+    showSwitch(view, slot, context.workspaceState, rows),
   );
 }
 
@@ -86,14 +88,16 @@ function showSwitch(
   view: { description?: Inert | undefined },
   slot: Shell['slot'],
   memory: vscode.Memento,
+  rows: ServerRows,
 ): vscode.Disposable {
   const describe = (): void => {
-    const text = areChangesForMe() ? 'changes only for me' : 'changes for everyone';
+    const text = areChangesForMe() ? said`only for me` : said`for everyone`;
     view.description = slot.state.phase === 'serving' ? inert`${text}` : undefined;
   };
   const switchTo = async (isForMe: boolean): Promise<void> => {
     setContext(switchKey, isForMe);
     describe();
+    rows.show(slot.state);
     await memory.update(switchKey, isForMe);
   };
   setContext(switchKey, memory.get(switchKey) === true);
@@ -123,6 +127,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   constructor(
     private readonly clock: Clock,
     private readonly titleOf: TreeOptions['titleOf'],
+    private readonly useOf: TreeOptions['useOf'],
   ) {}
 
   /** Returns the servers whose rows unfold for the first time. */
@@ -130,7 +135,9 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     const options: TreeOptions = {
       now: this.clock.now(),
       onlyWithProblems: this.onlyWithProblems,
+      changesForMe: areChangesForMe(),
       titleOf: this.titleOf,
+      useOf: this.useOf,
       isAllowed: isAllowedByName(),
       fileLabel,
       folderLabel,
@@ -201,7 +208,7 @@ const ticks = {
 };
 
 function tickBox(ticked: boolean): NonNullable<vscode.TreeItem['checkboxState']> {
-  const label = 'Agents see it';
+  const label = said`Agents see it`;
   return {
     state: ticks[`${ticked}`],
     tooltip: label,
@@ -214,14 +221,14 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
     const { uri, range } = toLocation(place);
     return {
       command: 'vscode.open',
-      title: 'Go to Problem',
+      title: said`Go to Problem`,
       arguments: [uri, { selection: range }],
     };
   }
   if (kind === 'tool')
     return {
       command: 'mcpToolsets.tryTool',
-      title: 'Try Tool',
+      title: said`Try Tool`,
       arguments: [server, name],
     };
   if (chat === undefined) return undefined;
@@ -233,7 +240,7 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
   });
   return {
     command: 'vscode.open',
-    title: 'Open Conversation',
+    title: said`Open Conversation`,
     arguments: [uri],
   };
 }

@@ -106,7 +106,9 @@ function applied(...sources: SourceText[]): {
   problems: readonly Problem[];
   refused: readonly string[];
 } {
-  const { model, problems, refused } = new ConfigState().apply(sources, configDeps);
+  const { model, problems: all, refused } = new ConfigState().apply(sources, configDeps);
+  // Open versions (C8) are no matter of layers.
+  const problems = all.filter(({ code }) => code !== 'version-not-pinned');
   return {
     servers: Object.fromEntries(model.servers.map((server) => [server.id, server])),
     problems,
@@ -181,6 +183,7 @@ describe('the layer of one person (C7)', () => {
     assert.equal(files.places.value(['env', 'B']).file, `/ws/${localPath}`);
     assert.equal(files.places.value(['env', 'A']).file, '/ws/.minds/mcp.yaml');
     assert.equal(servers['web']?.local, undefined);
+    assert.deepEqual(files.local?.listsBelow, { whitelist: [], blacklist: ['write_*'] });
   });
 
   it('null takes a key away, and an entry without content says nothing', () => {
@@ -257,8 +260,8 @@ describe('the layer of one person (C7)', () => {
     );
     assert.ok(servers['files']?.kind === 'valid' && servers['files'].definition.enabled);
     assert.deepEqual(
-      problems.map(({ code }) => code),
-      ['local-entry-alone'],
+      problems.map(({ code, instead }) => [code, instead]),
+      [['local-entry-alone', undefined]],
     );
   });
 

@@ -39,6 +39,7 @@ class FakeEngine {
     snapshot: snapshot([]),
     onDidChange: this.changes.event,
   };
+  use = { onDidChange: new Emitter<void>().event, problems: () => [] };
   private take(sources: readonly SourceText[]): void {
     this.given.push(sources[0]?.text);
     // Like the host: its snapshot changes a moment later.

@@ -48,12 +48,14 @@ export function toolset(id: string, ...names: string[]): Toolset {
 export function status(id: string, changes: Partial<ServerStatus> = {}): ServerStatus {
   return {
     id,
+    toLock: () => undefined,
     source: file,
     origin: 'folder',
     shadows: [],
     place: { file, range: startOfFile },
     local: [],
     localPlace: undefined,
+    siftedForMe: () => new Set(),
     transport: 'stdio',
     isOfThisMachine: true,
     trulyStateless: false,
@@ -72,6 +74,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     savedTokens: 0,
     listed: [],
     hasSecrets: false,
+    countedAs: '',
     isPublished: true,
     instances: [],
     ...changes,

@@ -12,6 +12,15 @@ export interface SecretStore {
   };
 }
 
+/** The store of sign-ins. Several processes of a person share it. */
+export interface SignInStore extends SecretStore {
+  /**
+   * Carries out the work while no other process does so for this key. Rejects without it if the
+   * others cannot be kept away.
+   */
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
 /**
  * The limit for an answer of the store in milliseconds. The store may ask a person to unlock it.
  */
@@ -63,17 +72,23 @@ export type SignInStatus =
   | { readonly kind: 'none' }
   /**
    * `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser
-   * would not help.
+   * would not help; `isElsewhere` if another process ended the sign-in.
    */
   | {
       readonly kind: 'needed';
       readonly why: string;
       readonly since: number;
       readonly fix?: string | undefined;
+      readonly isElsewhere?: boolean;
     }
-  /** `lacks` holds further scopes the server wants for some of its work. */
+  /**
+   * `lacks` holds further scopes the server wants for some of its work; `since` is the time of the
+   * sign-in of a person, in epoch milliseconds.
+   */
   | {
       readonly kind: 'signedIn';
+      readonly since?: number | undefined;
+      readonly scopes?: string | undefined;
       readonly lacks: string | undefined;
       readonly fix?: string;
     };

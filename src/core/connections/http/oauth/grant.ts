@@ -30,12 +30,18 @@ export interface Grant {
   readonly expiresAt: number | undefined;
   /** The requested scopes; the token may have less. */
   readonly scope: string | undefined;
+  /** The time at which a person signed in, in epoch milliseconds. */
+  readonly since?: number | undefined;
 }
 
 export interface Kept {
   /** The registration for the next sign-in, perhaps another than the grant's. */
   readonly registration: Registration | undefined;
   readonly grant: Grant | undefined;
+  /** The scopes that calls lacked, for the next sign-in of any process; empty if not named. */
+  readonly lacks?: string | undefined;
+  /** A renewal of the token began and its answer is not here. */
+  readonly isRenewing?: boolean | undefined;
 }
 
 /** Makes a key without the address, because the address may hold secrets. */
@@ -52,14 +58,24 @@ export function parseKept(text: string | undefined): Kept {
   const nothing = { registration: undefined, grant: undefined };
   if (text === undefined) return nothing;
   try {
-    const { registration: registered, grant } = JSON.parse(text) as Partial<Kept>;
+    const {
+      registration: registered,
+      grant,
+      lacks,
+      isRenewing,
+    } = JSON.parse(text) as Partial<Kept>;
     const registration = typeof registered?.client.client_id === 'string' ? registered : undefined;
     if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '')
       return { registration, grant: undefined };
     // Earlier versions kept no client with the grant.
     const ofIssuer =
       registration?.issuer === grant.authority.issuer ? registration.client : undefined;
-    return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };
+    return {
+      registration,
+      grant: { ...grant, client: grant.client ?? ofIssuer },
+      ...(typeof lacks === 'string' && { lacks }),
+      ...(isRenewing === true && { isRenewing }),
+    };
   } catch {
     return nothing;
   }
@@ -80,7 +96,7 @@ export function isStale(grant: Grant, now: number): boolean {
 }
 
 export function granted(
-  { authority, client, scope }: Pick<Grant, 'authority' | 'client' | 'scope'>,
+  { authority, client, scope, since }: Pick<Grant, 'authority' | 'client' | 'scope' | 'since'>,
   tokens: OAuthTokens,
   now: number,
 ): Grant {
@@ -91,6 +107,7 @@ export function granted(
     tokens,
     expiresAt: lifeMs === undefined ? undefined : now + lifeMs - Math.min(earlyMs, lifeMs / 2),
     scope: tokens.scope ?? scope,
+    ...(since !== undefined && { since }),
   };
 }
 

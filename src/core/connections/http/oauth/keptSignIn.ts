@@ -3,10 +3,11 @@
  * Invariants: writes keep their order; a value read counts only if nothing was written since; while
  * the store fails, the value in memory counts.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.js';
 import type { Disposable } from '../../../base/disposables.js';
 import type { Log } from '../../../base/log.js';
-import { asText } from '../../../base/text.js';
+import { asText, messageOf } from '../../../base/text.js';
 import { timelyAnswer, type SecretStore } from './contract.js';
 import { parseKept, secretsOfKept, type Kept } from './grant.js';
 
@@ -17,7 +18,8 @@ export interface KeptSignInDeps {
   /** Called with values we must never show; disposing of the result takes them back. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly key: string;
-  readonly onTokenChanged: () => void;
+  /** @param isElsewhere true if another process changed it */
+  readonly onTokenChanged: (isElsewhere: boolean) => void;
 }
 
 /** A server may still quote the token from before the renewal. */
@@ -25,10 +27,12 @@ const mostSecrets = 3;
 
 export class KeptSignIn implements Disposable {
   value: Kept = parseKept(undefined);
-  private firstRead: Promise<void> | undefined;
+  private firstRead: Promise<boolean> | undefined;
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
   private storeFails = false;
+  /** Says why the store cannot be read. */
+  unreadable: string | undefined;
   private readonly secrets: Disposable[] = [];
 
   constructor(private readonly deps: KeptSignInDeps) {}
@@ -38,39 +42,53 @@ export class KeptSignIn implements Disposable {
   }
 
   /** Resolves when the store has been read. */
-  ready(): Promise<void> {
-    this.firstRead ??= this.reread();
-    return this.firstRead;
+  async ready(): Promise<void> {
+    await (this.firstRead ??= this.reread());
   }
 
-  /** Reads the store, because another window may have changed it. */
-  async reread(): Promise<void> {
-    if (this.storeFails) return;
-    await timelyAnswer(this.deps.clock, this.read()).catch(() => undefined);
+  /**
+   * Reads the store, because another process may have changed it. Resolves to false if it gave no
+   * answer.
+   */
+  async reread(): Promise<boolean> {
+    if (this.storeFails) return true;
+    return await timelyAnswer(this.deps.clock, this.read()).catch(() => false);
+  }
+
+  /** Changes what the store has now, so that it keeps what another process has written. */
+  async change(edit: (kept: Kept) => Kept): Promise<void> {
+    await this.reread();
+    await this.keep(edit(this.value));
   }
 
   async keep(kept: Kept): Promise<void> {
-    this.set(kept);
+    this.set(kept, false);
     this.writes += 1;
     this.writing = this.writing.then(() => this.write(kept));
     await this.writing;
   }
 
   async forgetGrant(): Promise<void> {
-    await this.keep({ ...this.value, grant: undefined });
+    await this.keep({ registration: this.value.registration, grant: undefined });
   }
 
   dispose(): void {
     for (const secret of this.secrets) secret.dispose();
   }
 
-  private async read(): Promise<void> {
+  private async read(): Promise<boolean> {
     const { secrets, key } = this.deps;
     await this.writing;
     const { writes } = this;
-    const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
-    // A value written since is newer.
-    if (this.writes === writes) this.set(parseKept(text));
+    try {
+      const text = await secrets.get(key);
+      this.unreadable = undefined;
+      // A value written since is newer.
+      if (this.writes === writes) this.set(parseKept(text), true);
+    } catch (error) {
+      this.unreadable = messageOf(error);
+    }
+    return this.unreadable === undefined;
   }
 
   private async write(kept: Kept): Promise<void> {
@@ -86,11 +104,14 @@ export class KeptSignIn implements Disposable {
     }
   }
 
-  private set(kept: Kept): void {
-    this.secrets.push(this.deps.keepSecret(secretsOfKept(kept)));
-    if (this.secrets.length > mostSecrets) this.secrets.shift()?.dispose();
+  private set(kept: Kept, isElsewhere: boolean): void {
+    const secrets = secretsOfKept(kept);
+    if (!isDeepStrictEqual(secrets, secretsOfKept(this.value))) {
+      this.secrets.push(this.deps.keepSecret(secrets));
+      if (this.secrets.length > mostSecrets) this.secrets.shift()?.dispose();
+    }
     const before = this.token;
     this.value = kept;
-    if (before !== this.token) this.deps.onTokenChanged();
+    if (before !== this.token) this.deps.onTokenChanged(isElsewhere);
   }
 }

@@ -3,10 +3,12 @@
  * and only a person's action calls it; a configured `Authorization` header excludes OAuth; secrets
  * go to `keepSecret` before use.
  */
+import { english } from '../../../base/language.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { delay, limited, type Clock } from '../../../base/clock.js';
 import { asText } from '../../../base/text.js';
 import { Emitter } from '../../../base/events.js';
+import { signInCommand } from '../../../base/signInCommand.js';
 import { printerOf } from '../../../config/launchValues.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
@@ -24,13 +26,20 @@ import {
 } from '../exchange.js';
 import { askAgain, longestPauseMs, pauseMs } from '../refusals.js';
 import type { Authority } from './discovery.js';
-import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
+import {
+  SignInFailure,
+  type SignInBrowser,
+  type SignIns,
+  type SignInStatus,
+  type SignInStore,
+} from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
 import { coversScopes, grantKey, isStale, joinedScopes, type Grant, type Kept } from './grant.js';
 import { KeptSignIn, type KeptSignInDeps } from './keptSignIn.js';
 import type { Renewal } from './renewal.js';
 
 interface OAuthDeps extends Omit<KeptSignInDeps, 'key' | 'onTokenChanged'> {
+  readonly secrets: SignInStore;
   readonly clientVersion: string;
   readonly agents?: MakeAgents;
 }
@@ -133,6 +142,8 @@ interface OAuthAccessDeps extends OAuthDeps {
 
 const nobody = 'Nobody has signed in yet.';
 const ended = 'The sign-in has ended: its token has expired or was revoked.';
+const lostAnswer =
+  'The sign-in has ended: a renewal of its token was interrupted, and the authorization server takes a second one for a theft.';
 const unnamed = 'more than was granted';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
@@ -143,8 +154,8 @@ const programFix =
   'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
 
 /**
- * The right to use one HTTP server. Invariants: one renewal of a token at a time, and never with
- * tokens already renewed by another window; its outcome changes nothing if the sign-in has another
+ * The right to use one HTTP server. Invariants: of all processes, one renews a token at a time, and
+ * never with tokens already renewed by another; its outcome changes nothing if the sign-in has another
  * token now; a token refused for good is forgotten; the status changes before waiting requests go
  * on.
  */
@@ -163,6 +174,11 @@ export class OAuthAccess implements HttpAccess {
    */
   private registrationDoubted = false;
   private renewing: Promise<void> | undefined;
+  /** Aborts a renewal when the sign-in has another token. */
+  private overtaken = new AbortController();
+  private endedBecause = ended;
+  /** The token that this process got last. */
+  private newest: string | undefined;
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
   launch: HttpLaunch;
@@ -171,7 +187,10 @@ export class OAuthAccess implements HttpAccess {
   constructor(private readonly deps: OAuthAccessDeps) {
     this.launch = deps.launch;
     this.agents = (deps.agents ?? directAgents)({});
-    this.kept = new KeptSignIn({ ...deps, onTokenChanged: () => this.followToken() });
+    this.kept = new KeptSignIn({
+      ...deps,
+      onTokenChanged: (isElsewhere) => this.followToken(isElsewhere),
+    });
   }
 
   /** Resolves to the present token. It may have ended; then the server says so. */
@@ -188,29 +207,29 @@ export class OAuthAccess implements HttpAccess {
     const metadataUrl = challenge.metadataUrl ?? this.challenge.metadataUrl;
     if (reply.status === 403) {
       this.challenge = { ...this.challenge, metadataUrl };
+      // A person may have granted more in another process.
+      if (challenge.error === 'insufficient_scope') await this.kept.reread();
       return this.lacks(challenge, used, again);
     }
     this.challenge = { ...challenge, metadataUrl };
     if (this.hasOther(used)) return { kind: 'renewed' };
     const { issuer } = this.kept.value.grant?.authority ?? {};
-    if (again) return this.need(`The server refuses the new token of ${issuer} too.`);
-    const failure = await this.renewOnce(used).then(
-      () => undefined,
-      (error: unknown) => error as Error,
-    );
-    const needed = this.status.kind === 'needed' ? this.status.why : undefined;
-    const cause = failure ?? needed ?? (used === undefined ? await this.advertised() : ended);
+    // A token that another process got may have ended since.
+    const isOwn = used === this.newest || this.isProgram;
+    if (again && isOwn)
+      return this.need(english`The server refuses the new token of ${String(issuer)} too.`, used);
+    const cause = await this.whyNotRenewed(used);
     // A person may have signed in since.
     if (this.hasOther(used)) return { kind: 'renewed' };
     if (cause === undefined) return { kind: 'other' };
-    if (typeof cause === 'string') return this.need(cause);
-    const { message: why } = cause;
-    return cause instanceof SignInFailure ? this.need(why, cause.fix) : { kind: 'notRenewed', why };
+    if (typeof cause === 'string') return this.need(cause, used);
+    if (cause instanceof SignInFailure) return this.need(cause.message, used, cause.fix);
+    return { kind: 'notRenewed', why: cause.message };
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
-    await this.kept.ready();
+    await this.kept.reread();
     const over = AbortSignal.any([signal, this.ending.signal]);
     const late = new Error('The sign-in took too long.');
     const sign = async (limit: AbortSignal): Promise<Kept> => {
@@ -228,7 +247,7 @@ export class OAuthAccess implements HttpAccess {
         clock,
         fetchFn: this.fetchFor(limit),
         signal: limit,
-        onRegistered: (registration) => this.kept.keep({ ...this.kept.value, registration }),
+        onRegistered: (registration) => this.kept.change((kept) => ({ ...kept, registration })),
         onShown: () => {
           this.registrationDoubted = true;
         },
@@ -237,15 +256,16 @@ export class OAuthAccess implements HttpAccess {
     const signedIn = await limited(clock, signInLimitMs, over, sign, late);
     this.registrationDoubted = false;
     this.lacking = undefined;
+    this.newest = signedIn.grant?.tokens.access_token;
     await this.kept.keep(signedIn);
   }
 
   async signOut(): Promise<void> {
-    await this.kept.ready();
+    await this.kept.reread();
     const { grant } = this.kept.value;
     this.lacking = undefined;
     await this.kept.forgetGrant();
-    this.lack('You signed out.');
+    this.lack('You signed out.', {});
     if (grant) await this.revoke(grant);
   }
 
@@ -269,10 +289,28 @@ export class OAuthAccess implements HttpAccess {
     if (this.kept.value.grant) {
       this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
       this.becomeSignedIn();
+      this.noteLacking();
     }
-    const why = `This request needs more rights: ${scope ?? unnamed}.`;
+    const why = english`This request needs more rights: ${scope ?? unnamed}.`;
     if (this.isProgram) return { kind: 'signIn', why, fix: scopesFix };
-    return { kind: 'signIn', why: `${why} Sign in again to grant them.` };
+    const how = english`Sign in again to grant them, outside the editor with ${signInCommand}.`;
+    return { kind: 'signIn', why: english`${why} ${how}` };
+  }
+
+  /** The next sign-in may be in another process. */
+  private noteLacking(): void {
+    const lacks = this.lacking?.scope ?? '';
+    const isNoted = this.kept.value.lacks === lacks;
+    if (this.isProgram || isNoted) return;
+    void this.exclusively(() =>
+      this.kept.change((kept) => (kept.grant ? { ...kept, lacks } : kept)),
+    ).catch(() => undefined);
+  }
+
+  private exclusively(work: () => Promise<void>): Promise<void> {
+    // Every program gets its own token.
+    if (this.isProgram) return work();
+    return this.deps.secrets.exclusively(this.deps.key, work);
   }
 
   private wantedScope({ scopes }: Authority): string | undefined {
@@ -284,21 +322,34 @@ export class OAuthAccess implements HttpAccess {
     );
   }
 
-  private async need(why: string, fix?: string): Promise<Verdict> {
-    if (this.kept.value.grant) await this.kept.forgetGrant();
+  /** Tries to renew. Resolves to undefined also if the server does not ask for OAuth. */
+  private async whyNotRenewed(used: string | undefined): Promise<Error | string | undefined> {
+    try {
+      await this.renewOnce(used);
+    } catch (error) {
+      return error as Error;
+    }
+    if (this.status.kind === 'needed') return this.status.why;
+    return used === undefined ? await this.advertised() : ended;
+  }
+
+  private async need(why: string, used: string | undefined, fix?: string): Promise<Verdict> {
+    await this.kept.reread();
+    if (this.kept.value.grant && !this.hasOther(used)) await this.kept.forgetGrant();
     const known = fix ?? (this.isProgram ? programFix : undefined);
-    this.lack(why, known);
+    const more = known === undefined ? {} : { fix: known };
+    this.lack(why, more);
     return {
       kind: 'signIn',
       why,
-      ...(known !== undefined && { fix: known }),
+      ...more,
     };
   }
 
   /** Afterwards there is another token than `used`, unless only a person can get one. */
   private renewOnce(used: string | undefined): Promise<void> {
     if (this.renewing) return this.renewing;
-    const renewing = this.renew(used).finally(() => {
+    const renewing = this.exclusively(() => this.renew(used)).finally(() => {
       if (this.renewing === renewing) this.renewing = undefined;
     });
     this.renewing = renewing;
@@ -306,18 +357,40 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private async renew(used: string | undefined): Promise<void> {
-    await this.kept.reread();
+    const isRead = await this.kept.reread();
     if (this.hasOther(used)) return;
-    const { grant } = this.kept.value;
-    const renewal = await this.limited((signal) => this.renewal(grant, signal));
+    const { grant, isRenewing: isAgain } = this.kept.value;
+    const hasRefresh = grant?.tokens.refresh_token !== undefined;
+    if (hasRefresh && !this.isProgram) {
+      // Another process may have used up this refresh token.
+      if (!isRead) throw new Error('The store of sign-ins did not answer.');
+      await this.kept.keep({ ...this.kept.value, isRenewing: true });
+    }
+    this.overtaken = new AbortController();
+    const over = AbortSignal.any([this.ending.signal, this.overtaken.signal]);
+    const renewal = await limited(this.deps.clock, renewalLimitMs, over, (signal) =>
+      this.renewal(grant, signal),
+    );
     if (!renewal) return;
+    await this.settle(grant, renewal, isAgain === true);
+  }
+
+  /** @param isAgain the answer to an earlier renewal of the same token was lost */
+  private async settle(
+    grant: Grant | undefined,
+    renewal: Renewal,
+    isAgain: boolean,
+  ): Promise<void> {
     await this.kept.reread();
     const isSame = this.kept.token === grant?.tokens.access_token;
-    const { registration } = this.kept.value;
+    const { registration, lacks } = this.kept.value;
     const { host } = new URL(this.launch.url.value);
     if (renewal.kind === 'renewed') {
       this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
-      if (isSame) await this.kept.keep({ registration, grant: renewal.grant });
+      if (isSame) {
+        this.newest = renewal.grant.tokens.access_token;
+        await this.kept.keep({ registration, grant: renewal.grant, lacks });
+      }
       // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in
       // end without help.
       else if (!this.kept.value.grant) await this.revoke(renewal.grant);
@@ -325,8 +398,9 @@ export class OAuthAccess implements HttpAccess {
     }
     this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
     if (!isSame) return;
-    const isUnknown =
-      renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
+    const isItsClient = registration?.client.client_id === grant?.client?.client_id;
+    const isUnknown = renewal.clientUnknown && isItsClient;
+    this.endedBecause = isAgain ? lostAnswer : ended;
     await this.kept.keep({
       registration: isUnknown ? undefined : registration,
       grant: undefined,
@@ -365,7 +439,7 @@ export class OAuthAccess implements HttpAccess {
     await this.limited((signal) => revoke(grant, this.fetchFor(signal))).catch((error: unknown) =>
       this.deps.log.write(
         'warn',
-        `The tokens were deleted here, but not revoked: ${asText(error)}`,
+        english`The tokens were deleted here, but not revoked: ${asText(error)}`,
       ),
     );
   }
@@ -384,7 +458,8 @@ export class OAuthAccess implements HttpAccess {
       // Metadata on another origin is not read before a person acts. Its name in the challenge is
       // enough.
       const isAdvertised = this.challenge.metadataUrl ?? resource ?? metadata;
-      return isAdvertised === undefined ? undefined : nobody;
+      const { unreadable = nobody } = this.kept;
+      return isAdvertised === undefined ? undefined : unreadable;
     } catch (error) {
       if (error instanceof SignInFailure) return error;
       this.deps.log.write(
@@ -418,10 +493,13 @@ export class OAuthAccess implements HttpAccess {
     );
   }
 
-  private followToken(): void {
+  private followToken(isElsewhere: boolean): void {
     this.renewing = undefined;
-    const { grant } = this.kept.value;
-    if (!grant) return this.lack(ended);
+    const { grant, lacks } = this.kept.value;
+    if (!grant) return this.lack(this.endedBecause, { isElsewhere });
+    this.endedBecause = ended;
+    this.overtaken.abort(new Error('A newer sign-in has another token.'));
+    if (lacks !== undefined) this.lacking ??= { scope: lacks === '' ? undefined : lacks };
     const missing = this.lacking?.scope;
     if (missing !== undefined && coversScopes(grant.scope, missing)) this.lacking = undefined;
     this.becomeSignedIn();
@@ -429,16 +507,23 @@ export class OAuthAccess implements HttpAccess {
 
   private becomeSignedIn(): void {
     const lacks = this.lacking && (this.lacking.scope ?? unnamed);
-    this.become({ kind: 'signedIn', lacks, ...(this.isProgram && { fix: scopesFix }) });
+    const { since, scope: scopes } = this.kept.value.grant ?? {};
+    this.become({
+      kind: 'signedIn',
+      lacks,
+      since,
+      scopes,
+      ...(this.isProgram && { fix: scopesFix }),
+    });
   }
 
-  private lack(why: string, fix?: string): void {
+  private lack(why: string, more: { readonly fix?: string; readonly isElsewhere?: boolean }): void {
     const since = this.status.kind === 'needed' ? this.status.since : this.deps.clock.now();
     this.become({
       kind: 'needed',
       why,
       since,
-      fix,
+      ...more,
     });
   }
 
@@ -500,14 +585,14 @@ function oauthFetch(
       const pause = pauseMs(reply, clock.now());
       const more = pause === undefined ? '' : `. ${askAgain(pause)}`;
       throw new Error(
-        `${shown(reply.url)} answered with HTTP ${reply.status}: ${inShort(wordsIn(text))}${more}`,
+        english`${shown(reply.url)} answered with HTTP ${reply.status}: ${inShort(wordsIn(text))}${more}`,
       );
     }
     const isForToken = isPost && new URLSearchParams(body?.toString()).has('grant_type');
     const came =
       isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
     if (came !== undefined)
-      throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
+      throw new Error(english`${shown(reply.url)} answered the request for a token ${came}.`);
     const replied = Object.entries(reply.headers)
       .filter(([name]) => name !== 'content-encoding' && name !== 'content-length')
       .map(([name, value]): [string, string] => [name, String(value)]);

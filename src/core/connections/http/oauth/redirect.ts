@@ -60,15 +60,15 @@ export async function listenForRedirect(
   };
 }
 
-const done = ['Almost done', 'You can close this page. The editor continues.'] as const;
+const done = [
+  'Almost done',
+  'You can close this page. The sign-in goes on where you began it.',
+] as const;
 const refused = [
   'Not signed in',
-  'The sign-in was refused. You can close this page; the editor says why.',
+  'The sign-in was refused. You can close this page. The reason is shown where you began it.',
 ] as const;
-const gone = [
-  'Nothing to do here',
-  'This sign-in has ended. Start it again in the editor.',
-] as const;
+const gone = ['Nothing to do here', 'This sign-in has ended. Begin it again.'] as const;
 
 function answer(
   response: ServerResponse,

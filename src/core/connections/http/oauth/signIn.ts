@@ -6,6 +6,7 @@
  * or the person has agreed. Otherwise it could name the page of another server and receive codes of
  * that one.
  */
+import { english } from '../../../base/language.js';
 import { randomBytes } from 'node:crypto';
 import {
   exchangeAuthorization,
@@ -62,14 +63,14 @@ export async function signIn(subject: SignInSubject, deps: SignInDeps): Promise<
     !(await deps.browser.confirm(parties))
   )
     throw new SignInFailure(
-      `You did not agree to sign in at ${parties.page}, so nothing was sent there.`,
+      english`You did not agree to sign in at ${parties.page}, so nothing was sent there.`,
     );
   const fixed = launch.oauth?.redirectPort;
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
     .catch((error: Error) => {
       throw new SignInFailure(
-        `The redirect address for the browser could not be opened: ${error.message}.`,
+        english`The redirect address for the browser could not be opened: ${error.message}.`,
       );
     });
   try {
@@ -79,8 +80,10 @@ export async function signIn(subject: SignInSubject, deps: SignInDeps): Promise<
     });
   } catch (error) {
     if (!(error instanceof ClientUnknown)) throw error;
-    const why = `does not know the client that it has just registered: ${error.message}`;
-    throw new SignInFailure(`${authority.issuer} ${why}`);
+    const { issuer } = authority;
+    throw new SignInFailure(
+      english`${issuer} does not know the client that it has just registered: ${error.message}`,
+    );
   } finally {
     await redirect.close();
   }
@@ -113,7 +116,7 @@ async function attempt(
   const clientUnknown = (why: string): Error =>
     registration.redirect
       ? new ClientUnknown(why)
-      : new SignInFailure(`${issuer} does not accept the client of the config file: ${why}`);
+      : new SignInFailure(english`${issuer} does not accept the client of the config file: ${why}`);
   const state = randomBytes(24).toString('base64url');
   const common = { clientInformation: registration.client, ...targetOf(authority) };
   const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, {
@@ -143,6 +146,7 @@ async function attempt(
           authority,
           client: registration.client,
           scope,
+          since: clock.now(),
         },
         tokens,
         clock.now(),
@@ -154,7 +158,7 @@ async function attempt(
     const why = `${refusal} ${(error as Error).message}`.trim();
     throw isClientUnknown(refusal)
       ? clientUnknown(why)
-      : new SignInFailure(`${issuer} gave no token: ${why}.`);
+      : new SignInFailure(english`${issuer} gave no token: ${why}.`);
   }
 }
 
@@ -200,7 +204,7 @@ async function clientFor(
   if (fits && coversScopes(earlier.scope, scope)) return earlier;
   if (metadata && metadata.registration_endpoint === undefined) {
     throw new SignInFailure(
-      `${issuer} does not register clients automatically. Register one there with the redirect address ${redirectUrl}, and write its id as oauth.clientId.`,
+      english`${issuer} does not register clients automatically. Register one there with the redirect address ${redirectUrl}, and write its id as oauth.clientId.`,
     );
   }
   const supported = metadata?.token_endpoint_auth_methods_supported;
@@ -222,7 +226,7 @@ async function clientFor(
     const code = errorCode(error);
     if (code === undefined) throw error;
     throw new SignInFailure(
-      `${issuer} did not register this client: ${code} ${(error as Error).message}`.trim(),
+      english`${issuer} did not register this client: ${`${code} ${(error as Error).message}`.trim()}`.trim(),
     );
   });
   const registration = {
@@ -253,7 +257,7 @@ function codeOf(
     // Its metadata has the name to the letter. Any other name belongs to another server.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(
-        `The browser returned an answer that is not from ${issuer}, where the sign-in began, so the sign-in was stopped.`,
+        english`The browser returned an answer that is not from ${issuer}, where the sign-in began, so the sign-in was stopped.`,
       );
     }
   }
@@ -265,11 +269,14 @@ function codeOf(
     if (isClientUnknown(error)) throw clientUnknown(why);
     const isDenied = error === 'access_denied';
     throw new SignInFailure(
-      isDenied ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`,
+      isDenied
+        ? english`The sign-in was refused (${why}).`
+        : english`${issuer} did not sign you in: ${why}.`,
     );
   }
   const code = parameters.get('code');
-  if (code === null) throw new SignInFailure(`${issuer} sent the browser back without a code.`);
+  if (code === null)
+    throw new SignInFailure(english`${issuer} sent the browser back without a code.`);
   return code;
 }
 

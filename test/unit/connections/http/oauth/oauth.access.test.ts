@@ -4,6 +4,7 @@ import {
   readChallenge,
 } from '../../../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
+import { whatIsLacking } from '../../../../support/core/person.js';
 import { literal } from '../../../../../src/core/config/model.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
@@ -66,6 +67,7 @@ describe('OAuth access', () => {
         store: () => Promise.resolve(),
         delete: () => Promise.resolve(),
         onDidChange: () => ({ dispose: () => {} }),
+        exclusively: (_, work) => work(),
       },
       clock,
       log: { write: () => {} },
@@ -80,7 +82,7 @@ describe('OAuth access', () => {
     answer(JSON.stringify(kept));
     await rest();
     assert.equal(await access.token(), 'token');
-    assert.deepEqual(access.status, { kind: 'signedIn', lacks: undefined });
+    assert.deepEqual(whatIsLacking(access.status), ['signedIn', undefined]);
     assert.equal(clock.pending, 0);
     access.dispose();
   });

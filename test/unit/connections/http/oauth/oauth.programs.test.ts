@@ -85,6 +85,7 @@ describe('a program that signs in', () => {
         store: (key, value) => Promise.resolve(void stored.set(key, value)),
         delete: (key) => Promise.resolve(void stored.delete(key)),
         onDidChange: () => ({ dispose: () => {} }),
+        exclusively: (_, work) => work(),
       },
       clock: new EagerClock(),
       log: { write: () => {} },

@@ -71,7 +71,7 @@ describe('the page of a call', () => {
     );
     assert.match(
       whole,
-      /## Progress\n\n```\n1 of 2 half\n2\n```\n\n## Log of the server during the call\n\n```\n\[stderr\] counting\n```$/,
+      /## Progress\n\n```\n1\/2 half\n2\n```\n\n## Log of the server during the call\n\n```\n\[stderr\] counting\n```$/,
     );
   });
 

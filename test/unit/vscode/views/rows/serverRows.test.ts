@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
 import type { Problem } from '../../../../../src/core/base/problem.js';
+import { FolderUse } from '../../../../../src/core/calls/counts.js';
 import { read } from '../../../../support/markdown.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
@@ -24,6 +25,48 @@ function serverRow(changes: Parameters<typeof status>[1]): TreeNode {
   return only(treeModel(snapshot([status('demo', changes)]), around));
 }
 
+describe('the use of tools in the rows (H1d)', () => {
+  const day = 86_400_000;
+  const now = 20_000 * day;
+  const count = {
+    server: 'demo',
+    as: '',
+    tool: 'echo',
+    calls: 30,
+    failed: 2,
+    first: now - 20 * day,
+    last: now - 2 * 3_600_000,
+    agents: ['[codex](command:x)'],
+  };
+  const demo = status('demo', {
+    tools: [servedTool('echo'), servedTool('rare')],
+    listed: ['echo', 'rare'],
+    offered: 2,
+  });
+  const rowsFor = (first: number): TreeNode => {
+    const use = new FolderUse([{ ...count, first }]).of(demo, new Set(['demo']), now);
+    return only(treeModel(snapshot([demo]), { ...around, now, useOf: () => use }));
+  };
+
+  it('a tool says how often it was called, and an unused one since when nobody called it', () => {
+    const { description, children } = rowsFor(count.first);
+    assert.match(description, / · used 1 of 2 · /);
+    const [echo, rare] = children;
+    assert.match(echo?.description ?? '', /^30 calls, last 2 h ago/);
+    assert.match(echo?.spoken ?? '', /30 calls, last 2 h ago/);
+    const hover = echo?.tooltip.value ?? '';
+    assert.match(hover, /30 calls, last 2 h ago · 2 failed · by /);
+    assert.doesNotMatch(hover, /\]\(command/);
+    assert.match(rare?.description ?? '', /^never called in 20 days/);
+  });
+
+  it('before seven days, no tool and no server is called unused', () => {
+    const { description, children } = rowsFor(now - 6 * day);
+    assert.doesNotMatch(description, /used/);
+    assert.deepEqual([children[1]?.description], ['']);
+  });
+});
+
 describe('treeModel', () => {
   it('lists servers in file order', () => {
     const nodes = treeModel(snapshot([status('b'), status('a')]), around);
@@ -38,9 +81,11 @@ describe('treeModel', () => {
     const mine = status('demo', {
       local: ['env.A', 'tools.blacklist', 'tools.override.echo'],
       localPlace: place,
+      siftedForMe: () => new Set(['one', 'four']),
+      tools: toolset('demo', 'three', 'four').tools,
       excluded: [
         { original: 'one', reason: { kind: 'blacklist', pattern: 'one' } },
-        { original: 'two', reason: { kind: 'whitelist' } },
+        { original: 'two', reason: { kind: 'blacklist', pattern: 't*' } },
       ],
     });
     const found = problem({ server: 'demo', place });
@@ -52,9 +97,11 @@ describe('treeModel', () => {
     assert.match(read(tooltip), /Only for me, by .*mcp\.local\.yaml: `env\.A`, `tools\.blacklist`/);
     assert.deepEqual(
       children
-        .filter(({ kind }) => kind === 'excluded')
+        .filter(({ kind }) => kind === 'excluded' || kind === 'tool')
         .map((row) => [row.label, /only for me/.test(row.description)]),
       [
+        ['three', false],
+        ['four', true],
         ['one', true],
         ['two', false],
       ],
@@ -352,10 +399,13 @@ describe('treeModel', () => {
       group?.children.map(({ label, ticked, published }) => [label, ticked, published]),
       [['a*', undefined, undefined]],
     );
-    const [ofOther] = serverRow({ ...changes, origin: 'mcprc' }).children.filter(
-      ({ kind }) => kind === 'tool',
-    );
-    assert.equal(ofOther?.ticked, undefined, 'a file without lists has no tick boxes');
+    const ticksOf = (changesForMe: boolean): (boolean | undefined)[] => {
+      const servers = snapshot([status('demo', { ...changes, origin: 'mcprc' })]);
+      const [one] = treeModel(servers, { ...around, changesForMe });
+      return (one?.children ?? []).slice(0, 4).map(({ ticked }) => ticked);
+    };
+    assert.deepEqual(ticksOf(false), [undefined, undefined, undefined, undefined]);
+    assert.deepEqual(ticksOf(true), [false, true, false, false], 'ticks go into the layer (C7)');
   });
 
   it('keeps the row of a tool when its tick changes', () => {
