@@ -6,6 +6,7 @@ import path from 'node:path';
 import { changedFileOf, withoutTools } from '../core/authoring/toolLists.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
+import { groupedBy } from '../core/base/groupedBy.js';
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import { countsIn, FolderUse, ToolsetUse, type Count, type ToolUse } from '../core/calls/counts.js';
 import { worktreeOf } from '../core/approval/worktree.js';
@@ -134,7 +135,10 @@ type Edited = { readonly before: string | undefined; readonly after: string };
 function keepOut(run: Run, options: Options, uses: readonly ServerUse[]): number {
   const files = new Map<string, Edited>();
   try {
-    for (const one of uses) if (one.unused.length > 0) edit(files, one, localEdits(run, options));
+    const wasteful = uses.filter(({ unused }) => unused.length > 0);
+    if (wasteful.length === 0) return 0;
+    const target = localEdits(run, options);
+    for (const one of wasteful) edit(files, one, target);
     for (const [file, { before, after }] of files) {
       const place = { root: path.join(file, '../..'), file, label: file };
       const report = 'Agents no longer get the unused tools.';
@@ -196,9 +200,9 @@ export async function callsByTool(run: Run, words: Words, options: Options): Pro
   const served = await servedSnapshot((await servedBy(tokenFileFor(run, options))).gateways);
   const uses = usesOf(served?.servers ?? [], served?.servers ?? [], counts);
   const known = uses.flatMap(({ rows }) => rows);
-  const isKnown = ({ server, tool }: Count): boolean =>
-    known.some(({ toolset, original }) => toolset === server && original === tool);
-  const others = counts.filter((count) => !isKnown(count));
+  const keyOf = (server: string, original: string): string => `${server}\n${original}`;
+  const knownKeys = new Set(known.map(({ toolset, original }) => keyOf(toolset, original)));
+  const others = counts.filter(({ server, tool }) => !knownKeys.has(keyOf(server, tool)));
   const wanted = ({ toolset }: Row): boolean => toolset === (options.server ?? toolset);
   const rows = [...known, ...rowsOf(others)].filter(wanted);
   print(run.json ? toJson(rows.sort(byUse)) : tableOf(rows));
@@ -206,9 +210,8 @@ export async function callsByTool(run: Run, words: Words, options: Options): Pro
 }
 
 function rowsOf(counts: readonly Count[]): Row[] {
-  const servers = [...new Set(counts.map(({ server }) => server))];
-  return servers.flatMap((toolset) => {
-    const own = counts.filter(({ server }) => server === toolset);
+  const byServer = groupedBy(counts, ({ server }) => server);
+  return [...byServer].flatMap(([toolset, own]) => {
     const { tools } = new ToolsetUse(own, systemClock.now());
     return [...tools].map(([tool, use]) => ({ toolset, tool, original: tool, ...use }));
   });

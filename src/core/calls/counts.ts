@@ -2,6 +2,7 @@
  * How often tools were called (H1d): lines of counts, at most one a tool and day once they are
  * joined, and the use of a toolset by them. Pure.
  */
+import { groupedBy } from '../base/groupedBy.js';
 import { asFields } from '../base/isObject.js';
 import { asText, clipped, jsonLines, shortList } from '../base/text.js';
 import { storedJson } from '../protocol/json.js';
@@ -202,19 +203,13 @@ export class ToolsetUse {
 
 /** The counts of a folder. */
 export class FolderUse {
-  private readonly byId = new Map<string, Count[]>();
-  private readonly byProgram = new Map<string, Count[]>();
+  private readonly byId: ReadonlyMap<string, readonly Count[]>;
+  private readonly byProgram: ReadonlyMap<string, readonly Count[]>;
 
   constructor(counts: readonly Count[] = []) {
-    const add = (map: Map<string, Count[]>, key: string, count: Count): void => {
-      const known = map.get(key);
-      if (known) known.push(count);
-      else map.set(key, [count]);
-    };
-    for (const count of counts) {
-      add(this.byId, count.server, count);
-      if (count.as !== '') add(this.byProgram, count.as, count);
-    }
+    const ofPrograms = counts.filter(({ as }) => as !== '');
+    this.byId = groupedBy(counts, ({ server }) => server);
+    this.byProgram = groupedBy(ofPrograms, ({ as }) => as);
   }
 
   /** A server has the counts of its id, and those of the same program whose id is gone. */

@@ -62,7 +62,7 @@ export function isLocked(origin: SourceOrigin): boolean {
   return origin === 'folder' || origin === 'mcprc';
 }
 
-/** Where the version that runs is not known, the entry keeps what another machine wrote. */
+/** If the version that runs is not known, the entry keeps what another machine wrote. */
 function withKnown(was: LockedServer | undefined, now: LockedServer): LockedServer {
   const isOther = was !== undefined && otherPackage(was, now) !== undefined;
   if (!was?.package || !now.package || isOther) return now;

@@ -1,12 +1,11 @@
 /** Writes an exact version behind the name of a package of npm. Other versions are not known here. */
 import { escapeRegExp } from '../base/text.js';
 import type { NamedPackage } from '../config/model.js';
+import { launchers } from './launchers.js';
 import { npmVersion } from './package.js';
 
-const ofNpm: readonly string[] = ['npx', 'npm exec', 'pnpm dlx', 'yarn dlx', 'bunx'];
-
 export function isOfNpm({ launcher }: Pick<NamedPackage, 'launcher'>): boolean {
-  return ofNpm.includes(launcher);
+  return launchers.some(({ name, names }) => name === launcher && names === 'npm');
 }
 
 /**

@@ -51,8 +51,7 @@ export class WindowUse implements Disposable {
     return this.inFolder.of(server, present, clock.now());
   }
 
-  unusedOf(server: ServerStatus): ServerStatus['tools'] {
-    const use = this.of(server);
+  unusedOf(server: ServerStatus, use = this.of(server)): ServerStatus['tools'] {
     return server.tools.filter(({ original }) => use?.isUnused(original));
   }
 
@@ -60,9 +59,11 @@ export class WindowUse implements Disposable {
   problems(): Problem[] {
     return this.deps.servers().flatMap((server) => {
       const { id, origin, place, tools } = server;
-      const unused = origin === 'mcprc' ? [] : this.unusedOf(server);
-      const days = this.of(server)?.judgedDays;
-      if (unused.length === 0 || days === undefined) return [];
+      const use = origin === 'mcprc' ? undefined : this.of(server);
+      const days = use?.judgedDays;
+      if (days === undefined) return [];
+      const unused = this.unusedOf(server, use);
+      if (unused.length === 0) return [];
       const given = {
         count: unused.length,
         of: counted(tools.length, '1 tool', '{0} tools'),
