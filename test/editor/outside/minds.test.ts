@@ -114,7 +114,7 @@ describe('a chat with @minds over a reload', () => {
     );
     assert.equal(
       shown,
-      'The input and output of this call are no longer kept.\n',
+      'The input and output of this call are no longer kept.',
       `${pageBefore} of the window before`,
     );
   });

@@ -31,7 +31,9 @@ const untilRow = (pattern: RegExp): Promise<string[]> =>
 /** The record of the folder, which all programs share. */
 async function record(): Promise<string> {
   const calls = join(homedir(), '.minds', 'calls');
-  const files = (await readdir(calls)).filter((name) => name.endsWith('.jsonl'));
+  const isRecord = (name: string): boolean =>
+    name.endsWith('.jsonl') && !name.endsWith('.counts.jsonl');
+  const files = (await readdir(calls)).filter(isRecord);
   assert.equal(files.length, 1, files.join());
   return join(calls, files[0] ?? '');
 }
@@ -277,6 +279,8 @@ describe('calls', () => {
     await page.waitFor(`${picker} >> text=agent:claude-code`);
     await page.press('End');
     await page.type(' outc');
+    // The rows of the whole text are there. A click on a row that is being replaced says nothing.
+    await page.waitFor(`${picker} >> text=/^Show 0 of/`);
     await page.click(`${picker} >> text=outcome:error`);
     await page.waitFor(`${pane} >> text=Filter: failed agent:codex slow:2s outcome:error`);
     await page.screenshot('refined');

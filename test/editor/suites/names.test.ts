@@ -30,6 +30,10 @@ const shown = [
   'mcp_limits_zafter',
 ];
 
+/** A long id, and more instructions of all toolsets together than Claude Code keeps. */
+const cut = ['editor-id-too-long limits', 'text-cut limits'];
+const cutAndHidden = [...cut, 'editor-toolset-hidden taken'];
+
 describe('names in the editor (G3a)', () => {
   it('Ids are mcp_<short name>_<tool>, and none is lost', async () => {
     await untilTools(shown);
@@ -46,7 +50,7 @@ describe('names in the editor (G3a)', () => {
   });
 
   it('A name is a problem if its id is too long, or if the user’s own mcp.json has the label', async () => {
-    const all = await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
+    const all = await untilProblems(cutAndHidden);
     const hidden = all.find(({ code }) => code === 'editor-toolset-hidden');
     assert.match(hidden?.message ?? '', /mcp\.json/);
   });
@@ -86,16 +90,16 @@ describe('names in the editor (G3a)', () => {
     await page.click('.notifications-center .monaco-button:text-is("Remove")');
     await untilTools([...shown, 'mcp_taken_five']);
     assert.equal(await readFile(file, 'utf8'), '{ "servers": { } }\n');
-    await untilProblems(['editor-id-too-long limits']);
+    await untilProblems(cut);
     await vscode.commands.executeCommand('undo');
     await vscode.commands.executeCommand('workbench.action.files.save');
-    await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
+    await untilProblems(cutAndHidden);
   });
 
   it('A colliding name returns when the collision is resolved', async () => {
     await writeConfig((await readConfig()).replace('  taken:', '  free:'));
     await untilTools([...shown, 'mcp_free_five']);
-    await untilProblems(['editor-id-too-long limits']);
+    await untilProblems(cut);
   });
 
   it('Names follow a rename of the toolset', async () => {

@@ -409,7 +409,7 @@ describe('try tool', () => {
     await page.click(field('steps'));
     await page.type('600');
     await page.press('Control+Enter');
-    await untilShown('.status', /^Running… [2-9] of 600 · step/);
+    await untilShown('.status', /^Running… [2-9]\/600 · step/);
     await page.screenshot('progress');
     await page.press('Escape');
     await untilShown('.status', /^Cancelled after/);

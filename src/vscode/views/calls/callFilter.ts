@@ -1,4 +1,5 @@
 /** Asks for the filter of the view *Calls*. Loaded on demand. */
+import { isDeepStrictEqual } from 'node:util';
 import { plural, translated } from '../../../core/base/language.js';
 import { inert } from '../../../core/base/inert.js';
 import { parseFilter } from '../../../core/calls/filter.js';
@@ -17,6 +18,7 @@ interface FilteredRows {
 export function askForFilter(rows: FilteredRows): void {
   const input = window.createQuickPick<InertItem & { readonly word?: string }>();
   let accepted = rows.filterText;
+  let shownItems: readonly InertItem[] = [];
   const show = (): void => {
     const read = parseFilter(input.value);
     const isWrong = typeof read === 'string';
@@ -27,8 +29,12 @@ export function askForFilter(rows: FilteredRows): void {
       ? inert`${translated(read)}`
       : inert`Show ${found.length} of ${plural(shown.length, '1 row', '{0} rows')}`;
     const words = filterWords(input.value, facts).map((word) => ({ label: inert`${word}`, word }));
+    const items = [{ label }, ...words];
+    // A click counts for nothing if its row was replaced meanwhile.
+    if (isDeepStrictEqual(items, shownItems)) return;
+    shownItems = items;
     // The search of the editor would hide words.
-    input.items = [{ label }, ...words].map((item) => ({ ...item, alwaysShow: true }));
+    input.items = items.map((item) => ({ ...item, alwaysShow: true }));
   };
   input.title = inert`Filter Calls`;
   input.placeholder = inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`;
