@@ -50,7 +50,36 @@ export function installHelper(name: string, extensionsDir: string): void {
   installExtension(helperFolder(name), extensionsDir);
 }
 
-/** Installs the built product with the contents of a `.vsix`. */
+/**
+ * A made-up language: English with texts that are half as long again, as in German or Russian.
+ */
+export const longLanguage = 'xx';
+
+/** The text with a tail of letters that no text of the product has. White space ends it as before. */
+export function lengthened(text: string): string {
+  const words = text.trimEnd();
+  const tail = 'ø'.repeat(Math.ceil(words.length / 2)).replaceAll('øøøøøøø', 'øøøøøø ');
+  return words === '' ? text : `${words} ${tail.trimEnd()}${text.slice(words.length)}`;
+}
+
+/** Gives an installed product the files of the made-up language. */
+function addLongLanguage(product: string): void {
+  const write = (file: string, texts: readonly (readonly [key: string, text: string])[]): void => {
+    const long = texts.map(([key, text]) => [key, lengthened(text)]);
+    writeFileSync(join(product, file), JSON.stringify(Object.fromEntries(long)));
+  };
+  const entries = (file: string): [string, string][] =>
+    Object.entries(JSON.parse(readFileSync(join(product, file), 'utf8')) as Record<string, string>);
+  write(`package.nls.${longLanguage}.json`, entries('package.nls.json'));
+  const bundle = entries('l10n/bundle.l10n.zh-cn.json');
+  // The keys are the English texts.
+  write(
+    `l10n/bundle.l10n.${longLanguage}.json`,
+    bundle.map(([key]) => [key, key]),
+  );
+}
+
+/** Installs the built product with the contents of a `.vsix`, and the made-up language. */
 export function installProduct(extensionsDir: string): void {
   if (!existsSync(join(repoRoot, 'dist/extension.js')))
     throw new Error('dist/extension.js is missing: npm run build');
@@ -67,6 +96,7 @@ export function installProduct(extensionsDir: string): void {
   ];
   const target = installExtension(repoRoot, extensionsDir, parts);
   writeFileSync(join(target, 'readme.md'), extensionPage(repoRoot));
+  addLongLanguage(target);
 }
 
 /** Copilot Chat writes into its folder when it is enabled. */
