@@ -83,7 +83,7 @@ describe('sidebar', () => {
     await page.press('Home');
     await page.waitFor(`${rows}.focused[aria-label^="alpha"]`);
     await page.press('ArrowRight');
-    await page.waitFor(`${rows}[aria-label="alpha_echo, tool, originally echo"]`);
+    await page.waitFor(`${rows}[aria-label^="alpha_echo, tool, originally echo"]`);
     await page.press('Shift+F10');
     await page.waitFor('.context-view .action-label >> text=Restart Server');
     await page.screenshot('keyboard-menu');
@@ -185,7 +185,7 @@ describe('sidebar', () => {
     assert.deepEqual(own(), { alpha_pid: 'deny' });
     await vscode.commands.executeCommand('mcpToolsets.askBeforeCalls', { node });
     await untilTools([...alpha, 'mcp_beta_echo']);
-    await page.waitFor(`${rows}[aria-label="alpha_pid, tool, originally pid, asks before calls"]`);
+    await page.waitFor(`${rows}[aria-label^="alpha_pid, tool, originally pid, asks before calls"]`);
     await vscode.commands.executeCommand('mcpToolsets.allowTool', { node });
     assert.deepEqual(own(), { alpha_pid: 'allow', pid: 'allow' });
     await vscode.workspace
