@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
 import { isLarge, jsonInSlices } from '../../../src/core/base/jsonInSlices.js';
 import { isTooDeep, parseFlattened, parsedInSlices } from '../../../src/core/protocol/json.js';
+import { threadTime } from '../../support/core/threadTime.js';
 
 const long = 40_000;
 const many = (one: string, times = long): string => Array.from({ length: times }, () => one).join();
@@ -107,10 +108,9 @@ describe('JSON in slices', () => {
     const msOf = (depth: number): number => {
       const one = `${'['.repeat(depth)}${many('1', 8_300)}${']'.repeat(depth)}`;
       const text = `[${many(one, 60)}]`;
-      // The time of the processor, because other programs take turns with this one.
-      const before = process.cpuUsage();
+      const before = threadTime();
       atOnce(parsedInSlices(text));
-      return process.cpuUsage(before).user / 1000;
+      return threadTime() - before;
     };
     const flat = Math.max(msOf(1), 20);
     for (const depth of [250, 500]) assert.ok(msOf(depth) < 15 * flat, `${depth} levels`);
