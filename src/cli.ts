@@ -274,6 +274,10 @@ const commands = new Map<string, Command>(
       takes: ['no-local'],
       does: lazily(signing, 'logout'),
     },
+    'sign-in-key': {
+      most: 1,
+      does: lazily(() => import('./cli/keyring.js'), 'printSignInKey'),
+    },
     secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
     import: {
       needs: 'The name of a file',

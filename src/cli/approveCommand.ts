@@ -26,7 +26,7 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
   for (const name of unknown) complain(`There is no server "${name}".`);
   if (wrong.length > 0 || unknown.length > 0) return 1;
-  const approvals = await FolderApprovals.open(run.folder);
+  const approvals = await FolderApprovals.open(run);
   const interruption = new Interruption();
   try {
     if (approvals.ledger.problem !== undefined) return complain('Nothing is approved.');

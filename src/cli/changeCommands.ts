@@ -14,16 +14,17 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { launcherPath, realPath } from '../core/base/paths.js';
 import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
-import { localPath, mindsPath } from '../core/config/sources.js';
+import { serverValues } from '../core/config/edit/serverEdits.js';
+import { mindsText } from '../core/authoring/mindsText.js';
+import { mindsPath } from '../core/config/sources.js';
 import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
-import { worktreeOf } from '../core/approval/worktree.js';
-import { excludeFromGit } from '../core/files/localFile.js';
+import { keepOutOfGit, localFileOf } from '../core/files/localFile.js';
 import { refuseOutside, writeInside } from '../core/files/realFiles.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
 import { isInWorkspace, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { version } from '../../package.json';
-import { readConfig, textIfThere } from './configFile.js';
+import { readConfig, readConfigFiles, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { tokenFileFor } from './gateways.js';
 import { Interruption } from './interruption.js';
@@ -51,7 +52,9 @@ export function changeOf(
 }
 
 export function writeChange({ root, file, before, after }: Change): void {
-  if (after !== before) writeInside(root, file, { before, after });
+  if (after === before) return;
+  if (before === '') keepOutOfGit(file);
+  writeInside(root, file, { before, after });
 }
 
 export function showChange(
@@ -66,6 +69,13 @@ export function showChange(
   );
 }
 
+/** Returns the texts of the files below the layer, or of the layer over them. */
+function otherTexts(folder: string, isLayer: boolean): string[] {
+  return readConfigFiles({ folder })
+    .sources.filter(({ origin }) => (origin === 'local') !== isLayer)
+    .flatMap(({ file, text }) => (text === undefined ? [] : mindsText(file, text)));
+}
+
 export function importFile(
   { folder, json }: Run,
   [label = '']: Words,
@@ -76,18 +86,20 @@ export function importFile(
     return misuse(`Unknown format "${name}". Known formats: ${importFormats.join(', ')}.`);
   }
   const source = path.resolve(label);
-  const target = local ? localPath : mindsPath;
-  const file = path.join(folder, target);
+  const shared = path.join(folder, mindsPath);
+  const file = local ? localFileOf(shared) : shared;
   try {
     const text = textIfThere(source, largestForeignFile, utf8OrUtf16);
     const config = textIfThere(file, largestForeignFile);
     if (text === undefined) return complain(`Nothing was imported: there is no file ${label}.`);
+    const others = otherTexts(folder, local);
     const plan = planImport({
       text,
       file: source,
       label,
       format,
       config: config && withoutMark(config),
+      below: local ? others : [],
       isOfEditor: isOfEditor(source, [folder]),
       valueOf: (variable, isInput) => (isInput ? process.env[variable] : undefined),
       folders: { folder, home: homedir() },
@@ -95,16 +107,18 @@ export function importFile(
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);
     const change = changeOf(
       {
-        root: folder,
+        root: path.join(file, '../..'),
         file,
-        label: target,
+        label: path.relative(folder, file),
       },
       config,
       plan,
     );
-    const git = local && config === undefined ? worktreeOf(file) : undefined;
-    if (write && git) excludeFromGit(git);
     if (write) writeChange(change);
+    const overs = local ? [] : others.slice(0, 1);
+    for (const { id } of plan.imported.servers)
+      if (overs.some((text) => serverValues(text)?.has(id)))
+        complain(`Your local file has "${id}" too, so for you it lies over the imported entry.`);
     if (json) print(toJson(plan.imported));
     else showChange(change, write);
     return plan.imported.servers.length > 0 ? 0 : 1;
@@ -129,7 +143,7 @@ function startOf(
   const isReplaceable = isInWorkspace(cli, workspaceRoots([{ folder }, { folder: process.cwd() }]));
   if (!isReplaceable) return { launcher, cli };
   if (existsSync(launcherPath(home))) return { launcher };
-  return `a repository could replace this command line, ${cli}, because it is in your folder. Use the extension, or install the package elsewhere`;
+  return `a repository could replace this command line, ${cli}, because it is in your folder. Use the extension, or install the package with \`npm install --global\``;
 }
 
 interface PlannedEntries {
@@ -180,7 +194,8 @@ function entriesFor(
   return {
     change,
     entries: plan.entries,
-    servers,
+    // `connect` starts them with the layer.
+    servers: readConfig(run).servers.filter(isEnabled),
     cli: start.cli,
   };
 }
@@ -201,7 +216,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     return complain(
       'This agent keeps its servers in a file of the folder, but no folder is given.',
     );
-  const approvals = await FolderApprovals.open(run.folder);
+  const approvals = await FolderApprovals.open(run);
   const interruption = new Interruption();
   try {
     const planned = entriesFor(agent, place, run, options);

@@ -15,6 +15,7 @@ import { systemClock } from '../core/base/clock.js';
 import { realPath, samePath } from '../core/base/paths.js';
 import { PersonsApprovals, type ApprovalOutcome } from '../core/engine/personsApprovals.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
+import type { ReadFolder } from './configFile.js';
 import { markedReview } from './markedReview.js';
 import { complain, newLines, reasonOf } from './output.js';
 import { agreesOnTerminal } from './terminalQuestion.js';
@@ -31,13 +32,13 @@ const mostAtOnce = 4;
 
 export class FolderApprovals extends PersonsApprovals {
   private constructor(
-    private readonly folder: string,
+    private readonly read: ReadFolder,
     asks: boolean,
   ) {
     super({
       clock: systemClock,
       home: homedir(),
-      folders: () => [folder],
+      folders: () => [read.folder],
       asks: () => asks,
       startsRevoked: !asks,
       pollMs: 500,
@@ -45,8 +46,8 @@ export class FolderApprovals extends PersonsApprovals {
   }
 
   /** @param asks false if every server of the files may start, now and later */
-  static async open(folder: string, asks = true): Promise<FolderApprovals> {
-    const approvals = new FolderApprovals(folder, asks);
+  static async open(read: ReadFolder, asks = true): Promise<FolderApprovals> {
+    const approvals = new FolderApprovals(read, asks);
     const { ledger } = approvals;
     const told = newLines(complain);
     ledger.onDidChange(() => told(ledger.problem === undefined ? [] : [ledger.problem]));
@@ -103,7 +104,7 @@ export class FolderApprovals extends PersonsApprovals {
   }
 
   review(pending: readonly PendingLaunch[]): string {
-    const real = realPath(this.folder);
+    const real = realPath(this.read.folder);
     const label = (file: string): string =>
       file.startsWith(real + path.sep) ? path.relative(real, file) : file;
     const changed = pending
@@ -133,9 +134,13 @@ export class FolderApprovals extends PersonsApprovals {
   waitingLine(waiting: readonly PendingLaunch[]): string {
     const ids = waiting.map(({ launch }) => launch.server);
     const [wait, it] = ids.length === 1 ? ['waits', 'it'] : ['wait', 'them'];
-    const folder = samePath('.', this.folder) ? undefined : this.folder;
+    const { folder, withoutLocal } = this.read;
+    const place = samePath('.', folder) ? undefined : folder;
+    const words = (withoutLocal ? [...ids, '--no-local'] : ids).join(' ');
+    // The editor has only the launches with the layer.
+    const other = withoutLocal ? '' : `, or approve ${it} in the editor`;
     const how = waiting.every(({ launch }) => this.ledger.isKept(launch))
-      ? `Run \`${approveCommand(ids.join(' '), folder)}\`, or approve ${it} in the editor.`
+      ? `Run \`${approveCommand(words, place)}\`${other}.`
       : 'An approval holds for one run here, because the folder holds the approvals or is another user’s. At a terminal, every command but `connect` asks.';
     return `${ids.join(', ')} ${wait} for approval. ${how}`;
   }

@@ -42,9 +42,9 @@ Serves the toolsets to other agents on this machine until you stop it.`,
 Acts as an MCP server over stdio with one toolset or all.
 The file of an agent starts it. It passes calls on to the editor or the \`serve\` of the folder. If
 there is neither, it starts an engine. All \`connect\` of the folder share this engine, which ends
-60 s after the last of them. With --allow, --ask, --deny or --hold-changed, it has its own servers.
-It starts only approved servers. Without -C, it also looks for a config file above the current
-folder, up to the root of the repository.`,
+60 s after the last of them. With --allow, --ask, --deny, --hold-changed or --no-local, it has its
+own servers. It starts only approved servers. Without -C, it also looks for a config file above the
+current folder, up to the root of the repository.`,
   stop: `
 Ends the engines behind \`connect\` of the folder, with their servers.`,
   entries: `<agent>

@@ -2,13 +2,18 @@
  * Secrets in the keyring of the system (C2a). The library is optional, so it is loaded with the
  * first secret.
  */
-import type { AsyncEntry, Entry, findCredentials } from '@napi-rs/keyring';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { ownPackage } from '../core/base/ownPackage.js';
+import { messageOf } from '../core/base/text.js';
 import { unlessThrown } from '../core/base/unlessThrown.js';
+import type { Words } from './options.js';
+import { complain, print } from './output.js';
 
 type Library = Readonly<{
   Entry: typeof Entry;
-  AsyncEntry: typeof AsyncEntry;
   findCredentials: typeof findCredentials;
 }>;
 
@@ -50,20 +55,47 @@ export function secretOf(name: string): string | undefined {
   );
 }
 
-/**
- * The key that seals the sign-ins. The keyring may ask the person to unlock it, so no thread waits
- * for it.
- */
-export const signInKey = {
-  get: async (): Promise<string | undefined> =>
-    (await signInEntry().getPassword().catch(refuse)) ?? undefined,
-  store: async (value: string): Promise<void> => {
-    await signInEntry().setPassword(value).catch(refuse);
-  },
-};
+/** The bytes of the key that seals the sign-ins. */
+export const keyBytes = 32;
 
-function signInEntry(): AsyncEntry {
-  return withKeyring(({ AsyncEntry }) => new AsyncEntry(...ofSignIns, lasting));
+/**
+ * Resolves to the key that seals the sign-ins, in base64; empty without one. @param makes true if a
+ * key is made then
+ */
+export type AskKey = (makes: boolean, signal: AbortSignal) => Promise<string>;
+
+/**
+ * Another process asks, because the keyring may ask the person to unlock it. A process with a thread
+ * that waits for the answer cannot end.
+ */
+export function keyAskedBy(script: string): AskKey {
+  return async (makes, signal) => {
+    const args = [script, 'sign-in-key', ...(makes ? ['make'] : [])];
+    const options = { signal, windowsHide: true };
+    const asked = promisify(execFile)(process.execPath, args, options);
+    const { stdout } = await asked.catch(({ stderr, message }: Error & { stderr: string }) =>
+      refuse(new Error(stderr || message)),
+    );
+    return stdout.trim();
+  };
+}
+
+/** Prints the key for `keyAskedBy`. */
+export function printSignInKey(_: unknown, [action]: Words): number {
+  try {
+    return print(
+      withKeyring((library) => {
+        const entry = new library.Entry(...ofSignIns, lasting);
+        const kept = entry.getPassword() ?? '';
+        if (action !== 'make' || Buffer.from(kept, 'base64').length === keyBytes) return kept;
+        const made = randomBytes(keyBytes).toString('base64');
+        entry.setPassword(made);
+        return made;
+      }),
+    );
+  } catch (error) {
+    return complain(messageOf(error));
+  }
 }
 
 function entry(library: Library, name: string): Entry {

@@ -5,7 +5,7 @@
 import { nearest } from '../core/base/nearest.js';
 import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
-import type { Fields } from '../core/protocol/client.js';
+import { expectedClient, noClient, type Fields } from '../core/protocol/client.js';
 import { policies } from '../core/protocol/clientPolicy.js';
 import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
 import { holdersOf } from '../core/catalogue/servedToolsets.js';
@@ -123,11 +123,7 @@ export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<
       last ??= outcome;
     }
     if (last && toolsets.some(lists)) return answer(run, last, show);
-    const who = server === undefined ? 'No server has a' : `"${server}" has no`;
-    return nothing(
-      running,
-      `${who} resource "${uri}". \`mcp-toolsets resources\` lists all resources.`,
-    );
+    return missing(running, 'resource', uri, server);
   });
 }
 
@@ -143,12 +139,7 @@ export function prompt(
       prompts.some(({ published }) => published === name),
     );
     const [holder, ...others] = holders;
-    if (!holder) {
-      return nothing(
-        running,
-        `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists all prompts.`,
-      );
-    }
+    if (!holder) return missing(running, 'prompt', name, server);
     if (others.length > 0) {
       const ids = holders.map(({ id }) => id).join(', ');
       return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
@@ -195,7 +186,7 @@ export function call(
       const why = whyNotPublished(tool, host);
       return nothing(running, `No toolset publishes a tool "${tool}".${why} ${hint}`);
     }
-    const asked = {
+    const outcome = await host.call({
       toolset,
       tool,
       arguments: args,
@@ -203,9 +194,6 @@ export function call(
       policy: policies.command,
       signal,
       client,
-    };
-    const outcome = await host.call({
-      ...asked,
       onProgress: ({ progress, total, message }) =>
         complain(
           `${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`,
@@ -231,20 +219,19 @@ const conversation = 'command line';
 
 /** Returns the toolsets of servers, without the built-in one, which has only tools. */
 function among({ host }: RunningEngine, server: string | undefined): readonly Toolset[] {
-  const ids = host.snapshot.servers
-    .map(({ id }) => id)
-    .filter((id) => server === undefined || id === server);
-  return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));
+  const isServer = (toolset: Toolset): boolean =>
+    host.snapshot.servers.some(({ id }) => id === toolset.id && id === (server ?? id));
+  return host.catalogue.toolsets.filter(isServer);
 }
 
 type Asked = Pick<ToolsetRequest, 'toolset' | 'method' | 'params'>;
 
-function request({ engine, signal, client }: RunningEngine, asked: Asked): Promise<OtherOutcome> {
+function request({ engine, signal }: RunningEngine, asked: Asked): Promise<OtherOutcome> {
   return engine.backend.request({
     ...asked,
     conversation,
     signal,
-    client,
+    client: { ...expectedClient(noClient), program: 'mcp-toolsets' },
   });
 }
 
@@ -257,6 +244,16 @@ function answer<Result, More extends object>(
   if (outcome.kind === 'error')
     return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
   return (json ? print(toJson(outcome.result)) : show(outcome.result, outcome)) ?? 0;
+}
+
+function missing(running: RunningEngine, what: string, name: string, server = ''): number {
+  const isKnown = running.host.snapshot.servers.some(({ id }) => id === server);
+  if (server !== '' && !isKnown) return nothing(running, `There is no server "${server}".`);
+  const who = isKnown ? `"${server}" has no` : 'No server has a';
+  return nothing(
+    running,
+    `${who} ${what} "${name}". \`mcp-toolsets ${what}s\` lists all ${what}s.`,
+  );
 }
 
 function nothing({ host, signal }: RunningEngine, why: string): number {

@@ -7,7 +7,7 @@ import { oneLine } from '../core/base/inert.js';
 import type { Place } from '../core/base/problem.js';
 import { withVersion } from '../core/config/edit/pinEdit.js';
 import type { ConfiguredServer } from '../core/config/model.js';
-import { localPath } from '../core/config/sources.js';
+import { isLocalFile, localPath } from '../core/config/sources.js';
 import { ValueCommands } from '../core/connections/stdio/valueCommands.js';
 import type { RunningPackage } from '../core/packages/package.js';
 import { isOfNpm } from '../core/packages/pin.js';
@@ -49,7 +49,7 @@ export async function pin(run: Run, names: Words, options: Options): Promise<num
   try {
     for (const server of meant) {
       const named = packages.get(server.id);
-      if (server.kind === 'valid' && named) pins.push(await pinOf(run, server, named, newest?.of));
+      if (server.kind === 'valid' && named) pins.push(await pinOf(server, named, newest?.of));
       else if (names.length > 0) complain(`The launch of "${server.id}" names no known package.`);
     }
   } finally {
@@ -61,7 +61,6 @@ export async function pin(run: Run, names: Words, options: Options): Promise<num
 type Newest = (name: string) => Promise<Pin['to']>;
 
 async function pinOf(
-  { folder }: Run,
   server: ValidServer,
   named: RunningPackage,
   newestOf: Newest | undefined,
@@ -71,7 +70,7 @@ async function pinOf(
   const ofRun: Pin['to'] =
     runs === undefined ? { why: 'has no known version that runs' } : { version: runs };
   // A version in the layer pins nothing for colleagues.
-  const isLayered = argumentOf(server).file === path.join(folder, localPath);
+  const isLayered = isLocalFile(argumentOf(server).file);
   const stays = `stays: its arguments are in ${localPath}. --no-local pins the shared file`;
   return {
     server,

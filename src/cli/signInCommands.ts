@@ -59,11 +59,11 @@ export async function logout(run: Run, [name = '']: Words): Promise<number> {
       looks: true,
       warns: true,
     },
-    async ({ host, start }) => {
+    async ({ host, start, signIns }) => {
       // It makes the server known. Signing out ends its start.
       void start().catch(() => undefined);
       try {
-        await host.signOut(name);
+        await signIns.storing(() => host.signOut(name));
       } catch (error) {
         return complain(`Signing out of "${name}" failed: ${messageOf(error)}`);
       }
@@ -104,12 +104,13 @@ async function signInTo(
   await start();
   const statusNow = () => host.snapshot.servers.find((server) => server.id === id);
   const { state, signIn } = statusNow() ?? {};
-  const lacks = signIn?.kind === 'signedIn' && signIn.lacks !== undefined;
   if (state?.kind === 'pending') return 1;
-  if (signIn?.kind !== 'needed' && !lacks) {
+  // A program may sign in instead of a person, and other causes have another fix.
+  const ofPerson = signIn?.fix === undefined ? signIn : undefined;
+  const isSignedIn = ofPerson?.kind === 'signedIn';
+  if (!ofPerson || (isSignedIn && ofPerson.lacks === undefined)) {
     if (!isNamed) return 0;
-    if (signIn?.kind === 'signedIn')
-      return print(`${id} is signed in. \`mcp-toolsets logout ${id}\` ends it.`);
+    if (isSignedIn) return print(`${id} is signed in. \`mcp-toolsets logout ${id}\` ends it.`);
     complainOf(inOrder(host.snapshot.problems.filter(({ server }) => server === id)));
     return state?.kind === 'running' ? print(`${id} needs no sign-in.`) : 1;
   }

@@ -7,10 +7,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { systemClock } from '../core/base/clock.js';
-import { homedir } from '../core/base/home.js';
+import { limited, systemClock } from '../core/base/clock.js';
 import type { Disposable } from '../core/base/disposables.js';
-import { Emitter } from '../core/base/events.js';
+import { Emitter, unlessAborted } from '../core/base/events.js';
 import { asFields } from '../core/base/isObject.js';
 import { FileRefused } from '../core/base/textFile.js';
 import { messageOf } from '../core/base/text.js';
@@ -18,7 +17,7 @@ import { unlessThrown } from '../core/base/unlessThrown.js';
 import type { SignInStore } from '../core/connections/http/oauth/contract.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import { signInLock } from '../core/files/signInLock.js';
-import { NoKeyring, signInKey } from './keyring.js';
+import { keyBytes, NoKeyring, type AskKey } from './keyring.js';
 
 interface Entry {
   readonly sealed?: unknown;
@@ -28,9 +27,12 @@ interface Entry {
 type Entries = Readonly<Record<string, Entry>>;
 
 const algorithm = 'aes-256-gcm';
-const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
+/** When the person reads that the keyring waits, in milliseconds. */
+const noteMs = 3_000;
+/** How long the keyring may ask the person during a sign-in. */
+const keyringLimitMs = 60_000;
 
 export class SignInFile implements SignInStore, Disposable {
   private readonly file: SharedFile;
@@ -41,14 +43,16 @@ export class SignInFile implements SignInStore, Disposable {
   /** True while a person signs in. */
   private isBeginning = false;
   private failure: unknown;
+  private asking: Promise<void> | undefined;
+  private readonly ending = new AbortController();
 
   readonly onDidChange = this.changes.event;
   readonly exclusively: SignInStore['exclusively'];
 
-  /** @param keptKey rejects with `NoKeyring` without a keyring */
+  /** @param askKey rejects with `NoKeyring` without a keyring */
   constructor(
-    home = homedir(),
-    private readonly keptKey = signInKey,
+    home: string,
+    private readonly askKey: AskKey,
   ) {
     const folder = path.join(home, '.minds');
     this.file = new SharedFile(path.join(folder, 'sign-ins.json'), systemClock, 500, 'to readers');
@@ -67,9 +71,17 @@ export class SignInFile implements SignInStore, Disposable {
     return typeof entry.sealed === 'string' ? await this.opened(key, entry.sealed) : undefined;
   }
 
-  async store(key: string, value: string): Promise<void> {
+  store(key: string, value: string): Promise<void> {
+    return this.noting(() => this.put(key, value));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.noting(() => this.remove(key));
+  }
+
+  private async noting(write: () => Promise<void>): Promise<void> {
     try {
-      await this.put(key, value);
+      await write();
       this.failure = undefined;
     } catch (error) {
       this.failure = error;
@@ -79,30 +91,27 @@ export class SignInFile implements SignInStore, Disposable {
 
   private async put(key: string, value: string): Promise<void> {
     const entries = await this.entries();
-    const before = entries[key];
-    if (!before && !this.isBeginning) {
+    if (!entries[key] && !this.isBeginning) {
       this.inMemory.set(key, value);
       return;
     }
-    const next = await this.entryFor(key, value, before);
     await this.change((now) => {
+      const before = now[key];
       // A person may have signed out since.
-      const isWanted = this.isBeginning || key in now;
-      return isWanted ? { ...now, [key]: next } : now;
+      if (!before && !this.isBeginning) return now;
+      return { ...now, [key]: this.entryFor(key, value, before) };
     });
   }
 
   /** A renewal changes nothing about the seal. A new sign-in is sealed if there is a keyring. */
-  private async entryFor(key: string, value: string, before: Entry | undefined): Promise<Entry> {
-    const wasSealed = before?.sealed !== undefined;
-    if (!wasSealed && !this.isBeginning) return { plain: value };
-    const seal = await this.seal().catch(withoutKeyring);
-    if (seal) return { sealed: sealed(seal, key, value) };
-    if (this.isBeginning) return { plain: value };
-    throw new Error('Its key is not in the keyring.');
+  private entryFor(key: string, value: string, before: Entry | undefined): Entry {
+    const isPlain = this.isBeginning ? !this.sealKey : before?.sealed === undefined;
+    if (isPlain) return { plain: value };
+    if (!this.sealKey) throw new Error('Its key is not in the keyring.');
+    return { sealed: sealed(this.sealKey, key, value) };
   }
 
-  async delete(key: string): Promise<void> {
+  private async remove(key: string): Promise<void> {
     this.inMemory.delete(key);
     const entries = await this.entries();
     if (!entries[key]) return;
@@ -135,25 +144,37 @@ export class SignInFile implements SignInStore, Disposable {
    */
   async beginning<T>(warn: (text: string) => void, work: () => Promise<T>): Promise<T> {
     await this.entries();
-    await this.makeSeal().catch((error: unknown) => {
-      if (!(error instanceof NoKeyring)) throw error;
-      const why = error.message;
-      warn(
-        `The keyring of the system cannot be used (${why}). The sign-in will be stored in ${this.path}, which only you can read.`,
-      );
-    });
+    const late = new NoKeyring('it did not answer');
+    const note = systemClock.after(noteMs, () =>
+      warn('The keyring of the system waits for your answer, for at most a minute.'),
+    );
+    const make = (over: AbortSignal): Promise<void> => unlessAborted(this.makeSeal(), over);
+    await limited(systemClock, keyringLimitMs, undefined, make, late)
+      .catch((error: unknown) => {
+        if (!(error instanceof NoKeyring)) throw error;
+        const why = error.message;
+        warn(
+          `The keyring of the system cannot be used (${why}). The sign-in will be stored unencrypted in ${this.path}, which only you can read.`,
+        );
+      })
+      .finally(() => note.dispose());
     this.isBeginning = true;
     try {
-      const result = await work();
-      if (this.failure !== undefined)
-        throw new Error(`The sign-in could not be stored: ${messageOf(this.failure)}`);
-      return result;
+      return await this.storing(work);
     } finally {
       this.isBeginning = false;
     }
   }
 
+  /** Rejects if the file could not be changed during `work`. */
+  async storing<T>(work: () => Promise<T>): Promise<T> {
+    const result = await work();
+    if (this.failure === undefined) return result;
+    throw new Error(`The sign-ins could not be changed: ${messageOf(this.failure)}`);
+  }
+
   dispose(): void {
+    this.ending.abort();
     this.changes.dispose();
     this.file.dispose();
   }
@@ -190,19 +211,23 @@ export class SignInFile implements SignInStore, Disposable {
   /** Resolves to undefined if the keyring has no key. Rejects with `NoKeyring` without a keyring. */
   private async seal(): Promise<Buffer | undefined> {
     if (this.sealKey) return this.sealKey;
-    const text = (await this.keptKey.get()) ?? '';
-    const kept = Buffer.from(text, 'base64');
-    if (kept.length === keyBytes) this.sealKey = kept;
+    // Two questions at once would open two windows.
+    this.asking ??= this.ask(false).finally(() => {
+      this.asking = undefined;
+    });
+    await this.asking;
     return this.sealKey;
   }
 
-  private makeSeal(): Promise<void> {
-    return this.exclusively('key', async () => {
-      const known = await this.seal();
-      if (known) return;
-      const made = randomBytes(keyBytes);
-      await this.keptKey.store(made.toString('base64'));
-    });
+  private async makeSeal(): Promise<void> {
+    const known = await this.seal();
+    if (!known) await this.exclusively('key', () => this.ask(true));
+  }
+
+  private async ask(makes: boolean): Promise<void> {
+    const key = await this.askKey(makes, this.ending.signal);
+    const bytes = Buffer.from(key, 'base64');
+    if (bytes.length === keyBytes) this.sealKey = bytes;
   }
 }
 
@@ -212,10 +237,6 @@ function entriesOf(text = '{}'): Entries {
   const signIns = asFields(read['signIns']);
   const entries = Object.entries(signIns).map(([key, entry]) => [key, asFields(entry)] as const);
   return Object.fromEntries(entries);
-}
-
-function withoutKeyring(error: unknown): undefined {
-  if (!(error instanceof NoKeyring)) throw error;
 }
 
 function sealed(seal: Buffer, key: string, value: string): string {

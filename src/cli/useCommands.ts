@@ -3,20 +3,18 @@
  * that keeps out the unused ones.
  */
 import path from 'node:path';
-import { changedFileOf, withoutTools } from '../core/authoring/toolLists.js';
+import { changedFileOf, hasListsAbove, withoutTools } from '../core/authoring/toolLists.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { groupedBy } from '../core/base/groupedBy.js';
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import { countsIn, FolderUse, ToolsetUse, type Count, type ToolUse } from '../core/calls/counts.js';
-import { worktreeOf } from '../core/approval/worktree.js';
-import { localPath } from '../core/config/sources.js';
 import { callFileOf, countedLines } from '../core/files/callFile.js';
-import { excludeFromGit } from '../core/files/localFile.js';
+import { localFileOf } from '../core/files/localFile.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import { estimatedTokens } from '../core/tools/tokens.js';
 import { changeOf, showChange, writeChange } from './changeCommands.js';
-import { readConfigFiles, textIfThere } from './configFile.js';
+import { textIfThere } from './configFile.js';
 import { servedBy, servedSnapshot, tokenFileFor } from './gateways.js';
 import { givenOptions, type Options, type Words } from './options.js';
 import { complain, misuse, print, reasonOf, toJson } from './output.js';
@@ -137,14 +135,11 @@ function keepOut(run: Run, options: Options, uses: readonly ServerUse[]): number
   try {
     const wasteful = uses.filter(({ unused }) => unused.length > 0);
     if (wasteful.length === 0) return 0;
-    const target = localEdits(run, options);
-    for (const one of wasteful) edit(files, one, target);
+    for (const one of wasteful) edit(files, one, options);
     for (const [file, { before, after }] of files) {
       const place = { root: path.join(file, '../..'), file, label: file };
       const report = 'Agents no longer get the unused tools.';
       const change = changeOf(place, before, { after, report });
-      const git = options.write && before === undefined ? worktreeOf(file) : undefined;
-      if (git) excludeFromGit(git);
       if (options.write) writeChange(change);
       if (!run.json) showChange(change, options.write);
     }
@@ -154,20 +149,10 @@ function keepOut(run: Run, options: Options, uses: readonly ServerUse[]): number
   }
 }
 
-function localEdits(run: Run, { local }: Options) {
-  const { sources } = readConfigFiles(run);
-  const own = sources.find(({ origin }) => origin === 'local')?.file;
-  return { isForMe: local, localFileOf: () => own ?? path.join(run.folder, localPath) };
-}
-
 /** Adds the edit of a server to its file. Throws a reason if the file cannot be changed. */
-function edit(
-  files: Map<string, Edited>,
-  { server, unused }: ServerUse,
-  { isForMe, localFileOf }: ReturnType<typeof localEdits>,
-): void {
-  const { id, origin, local, localPlace } = server;
-  const { file, below } = changedFileOf(server, isForMe, localFileOf);
+function edit(files: Map<string, Edited>, { server, unused }: ServerUse, options: Options): void {
+  const { id, origin } = server;
+  const { file, below } = changedFileOf(server, options.local, localFileOf);
   if (origin === 'mcprc' && below === undefined) {
     complain(`"${id}" comes from ${file}. Change it there.`);
     return;
@@ -180,8 +165,7 @@ function edit(
   const after = withoutTools(now, server, names, under);
   if (after === undefined) throw new Error(`${file} has an error`);
   files.set(file, { before, after });
-  const isElsewhere = file !== (localPlace?.file ?? file);
-  if (isElsewhere && local.some((key) => key.startsWith('tools.')))
+  if (hasListsAbove(server, file))
     complain(`Your local file has lists for "${id}", so for you they count instead.`);
 }
 

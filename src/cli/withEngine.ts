@@ -10,7 +10,6 @@ import type { Log } from '../core/base/log.js';
 import { asText } from '../core/base/text.js';
 import type { Host } from '../core/calling/hostContract.js';
 import type { SourceText } from '../core/config/model.js';
-import { ConfigState } from '../core/config/read/merge.js';
 import { ConfigFiles } from '../core/engine/configFiles.js';
 import { openEngine, type Engine } from '../core/engine/openEngine.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
@@ -22,11 +21,11 @@ import {
 } from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
-import { configDeps, readConfigFiles, type ReadFolder } from './configFile.js';
+import { readConfig, readConfigFiles, type ReadFolder } from './configFile.js';
 import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { proxyAgents } from './proxies.js';
-import { secretOf } from './keyring.js';
+import { keyAskedBy, secretOf } from './keyring.js';
 import { SignInFile } from './signInFile.js';
 import { Interruption } from './interruption.js';
 import { keptOffers } from './keptOffers.js';
@@ -91,16 +90,20 @@ export async function withEngine(
 ): Promise<number> {
   // Every command finds the same names as `serve` and `connect` (N5b).
   const offerReview = run.offerReview ?? (await keptOffers(false, 'read'));
-  const { sources, problems } = readConfigFiles(run);
+  const files = readConfigFiles(run);
+  const { sources, problems } = files;
   if (problems.length > 0) return report(run.json, problems);
   const interruption = new Interruption();
   const { signal } = interruption;
-  const approvals = await FolderApprovals.open(run.folder, run.approvesEdits !== true);
+  const approvals = await FolderApprovals.open(run, run.approvesEdits !== true);
   const store = new DisposableStore('command');
-  const signIns = store.add(new SignInFile());
+  // Timers of the clock hold no process, and nothing else may while a server is asked again.
+  const holding = setInterval(() => {}, 60_000);
+  const signIns = store.add(new SignInFile(homedir(), keyAskedBy(run.script)));
   let engine: Engine | undefined;
   try {
-    const { servers } = new ConfigState().apply(sources, configDeps).model;
+    // The question comes before the engine, because the engine starts what is approved at once.
+    const { servers } = readConfig(run, files);
     const wanted = servers.filter(({ id }) => (run.only ?? id) === id);
     await approvals.askAtStart(approvals.waitingOf(wanted), run, signal);
     if (signal.aborted) return await interruption.exitCode;
@@ -133,6 +136,7 @@ export async function withEngine(
     store.dispose();
     approvals.dispose();
     interruption.dispose();
+    clearInterval(holding);
   }
 }
 

@@ -20,7 +20,7 @@ export async function withSnapshot(
   const mayAsk = asks && !run.approve && !run.debug && !run.withoutLocal;
   const served = mayAsk ? await servedSnapshot(by.gateways) : undefined;
   if (!served) return withServers({ ...run, looks: true }, ({ host }) => use(host.snapshot, by));
-  const approvals = await FolderApprovals.open(run.folder);
+  const approvals = await FolderApprovals.open(run);
   for (const line of approvals.waitingLines(served, true)) complain(line);
   approvals.dispose();
   return use(served, by);

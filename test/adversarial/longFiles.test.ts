@@ -452,6 +452,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   'It takes a path of this machine, a hash, or a text of our own.': [
     'isPrint',
     'open',
+    'hasListsAbove',
     'sourceFiles',
     'userFile',
     'isUserFile',

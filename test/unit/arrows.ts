@@ -66,7 +66,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/connections/stdio',
   ],
   'core/connections/http/oauth': ['core/base', 'core/config', 'core/connections/http'],
-  'core/files': ['core/base', 'core/config', 'core/calls'],
+  'core/files': ['core/base', 'core/config', 'core/calls', 'core/approval'],
   'core/results': ['core/base', 'core/apps'],
   'core/gateway': ['core/base', 'core/protocol', 'core/tools'],
   'core/gateway/conversations': [
@@ -292,6 +292,7 @@ export const arrows: Record<string, readonly string[]> = {
   ],
   'vscode/authoring': [
     'core/base',
+    'core/config',
     'core/yaml',
     'core/config/edit',
     'core/files',

@@ -55,7 +55,7 @@ const inEnglish: Readonly<Record<string, string>> = {
 
 /** Names, and words that no person sees. */
 const notTexts =
-  /^MCP Toolsets$|^JSON Lines$|^default-src |^<!doctype html>|^event instance$|^start failed$/;
+  /^MCP Toolsets$|^JSON Lines$|^default-src |^<!doctype html>|^event instance$|^start failed$|^transport: \w+$|^\{ prefix: /;
 
 /** Pronouns, which other languages leave out. */
 const pronouns = new Set(['{it}', '{them}']);
@@ -122,8 +122,9 @@ describe('the texts of the source in other languages', () => {
   it('No text for a person in src/vscode and src/webview is outside the bundles', () => {
     const shown = modules.filter(
       ({ file }) =>
-        /^src\/(?:vscode|webview|extension|core\/authoring\/quickFixes)/.test(file) &&
-        !Object.keys(inEnglish).some((place) => file.startsWith(`src/${place}`)),
+        /^src\/(?:vscode|webview|extension|core\/authoring\/|core\/team\/teamCompletion)/.test(
+          file,
+        ) && !Object.keys(inEnglish).some((place) => file.startsWith(`src/${place}`)),
     );
     const outside = shown
       .flatMap(untaggedTexts)

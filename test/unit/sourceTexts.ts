@@ -11,12 +11,18 @@ export interface SourceText {
   readonly at: string;
 }
 
-const tags = /^(?:inert|formatted|said|english|advised|[\w.\s]*\.write)$/;
+const tags = /^(?:inert|formatted|said|english|advised|tag|[\w.\s]*\.write)$/;
 const messages = /^window\.show(?:Information|Warning|Error)Message$/;
 
-/** True if a text has a word, and not only signs, icons and places. */
+/** What joins texts, in the punctuation of a language. */
+const separators = new Set(['{0}, {1}', '{0}: {1}', '{0}.']);
+
+/** True if a text has a word or a unit of time, or joins texts, and not only signs, icons and places. */
 export function hasWords(text: string): boolean {
-  return /[A-Za-z]{2}/.test(text.replace(/\{\w+\}|\$\([\w~-]+\)|https?:\S+/g, ''));
+  return (
+    separators.has(text) ||
+    /[A-Za-z]{2}|^ [dh]$/.test(text.replace(/\{\w+\}|\$\([\w~-]+\)|https?:\S+/g, ''))
+  );
 }
 
 export function keyOf(template: ts.TemplateLiteral): string {
@@ -30,17 +36,58 @@ export const isTranslated = ({ file }: Module): boolean => !/^src\/cli(\/|\.ts)/
 
 /** The rooms and modules of the core that make texts for a person. Their literals are keys too. */
 const makers = [
-  'connections/http/oauth/oauth.ts',
-  'connections/http/oauth/signIn.ts',
-  'failures/',
+  'agents/planEntries.ts',
+  'apps/appResource.ts',
+  'approval/offerPrints.ts',
+  'authoring/outline.ts',
   'authoring/quickFixes.ts',
+  'base/systemError.ts',
+  'base/textFile.ts',
+  'calls/',
   'catalogue/explain.ts',
+  'config/edit/',
+  'config/keys.ts',
   'config/problems.ts',
   'config/read/',
-  'tools/override.ts',
-  'tools/problems.ts',
+  'config/sources.ts',
+  'connections/handshake.ts',
+  'connections/http/answer.ts',
+  'connections/http/attempt.ts',
+  'connections/http/endpoint.ts',
+  'connections/http/exchange.ts',
+  'connections/http/oauth/answers.ts',
+  'connections/http/oauth/discovery.ts',
+  'connections/http/oauth/oauth.ts',
+  'connections/http/oauth/renewal.ts',
+  'connections/http/oauth/signIn.ts',
+  'connections/http/refusals.ts',
+  'connections/listing.ts',
+  'connections/stdio/attempt.ts',
+  'connections/stdio/valueCommands.ts',
+  'failures/',
+  'files/realFiles.ts',
+  'import/forms.ts',
+  'import/importServers.ts',
+  'import/plan.ts',
+  'import/readSource.ts',
+  'import/translate.ts',
+  'import/values.ts',
+  'instances/instance.ts',
+  'instances/limit.ts',
+  'instances/pool.ts',
+  'instances/starts.ts',
+  'reconcile/appPages.ts',
   'reconcile/failure.ts',
+  'reconcile/plan.ts',
   'reconcile/problems.ts',
+  'reconcile/serverUnit.ts',
+  'reconcile/status.ts',
+  'team/team.ts',
+  'tools/override.ts',
+  'tools/permissions.ts',
+  'tools/problems.ts',
+  'tools/projection.ts',
+  'tools/schemas.ts',
 ];
 
 export const isMaker = ({ file }: Module): boolean =>
@@ -48,7 +95,7 @@ export const isMaker = ({ file }: Module): boolean =>
 
 /** Literals of makers that no person reads, or that stay in English. */
 const notRead =
-  /^The server lists more than$|^It wrote nothing$|^start failed$|^the first one$|^[{]? ?\w+: (?:https?:|NAME|'Bearer|my-client)|^(?:Implicit map keys|end with|Missing closing|be left out)$|may not [{]1}(?:[.] Allowed: [{]2}[.])?$|^@minds as |^gzip, br$/;
+  /^The server lists more than$|^It wrote nothing$|^start failed$|^the first one$|^[{]? ?\w+: (?:https?:|NAME|'Bearer|my-client)|^(?:Implicit map keys|end with|Missing closing|be left out)$|may not [{]1}(?:[.] Allowed: [{]2}[.])?$|^@minds as |^gzip, br$|^url httpUrl |^by a caller$|^by the plan$|^login signin |^application[/]json, text|^could not be started, because$|^connect ECONNRESET$|^A message of more|^:\n/;
 
 function textsIn(module: Module): SourceText[] {
   const { file, text } = module;
@@ -93,6 +140,10 @@ const ofAnswers = [
 const ofTypes = [
   ...['error', 'warning', 'information', 'hint'],
   ...['nothing', 'none', 'another', 'tool', 'nodes', 'characters'],
+  ...['an agent', 'this conversation', 'new'],
+  ...['config file', 'transport', 'command', 'program', 'package', 'argument', 'directory'],
+  ...['env file', 'environment', 'address', 'header', 'session id', 'sign-in'],
+  ...['title', 'name', 'description', 'hints', 'arguments', 'text'],
   ...['ok', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'],
   ...['tools', 'prompts', 'resources', 'whitelist', 'blacklist', 'original names'],
   ...['time', 'conversation', 'server', 'tool', 'prompt', 'resource', 'instructions'],

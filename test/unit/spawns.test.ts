@@ -16,6 +16,7 @@ const starters: Readonly<Record<string, string>> = {
   'src/core/base/confinement.ts': '`sandbox-exec` of macOS, by its path',
   'src/core/processes/jobs.ts': '`taskkill` of the system, by its path',
   'src/cli/gateways.ts': 'the engine, with the environment of the command line',
+  'src/cli/keyring.ts': 'this command line, which asks the keyring',
   'src/cli/personsBrowser.ts': 'the browser of the person, at `login`',
 };
 

@@ -1,6 +1,7 @@
 /**
  * Agents with entries for toolsets (G6): the file and the entry of each. Everything here is pure.
  */
+import { english } from '../base/language.js';
 import path from 'node:path';
 import { launcherPath } from '../base/paths.js';
 
@@ -109,16 +110,15 @@ const codexKeys: Agent['keys'] = (command, args) => ({
 
 const rows = {
   'claude-code': row('Claude Code', ['./.mcp.json'], typed, {
-    trust: 'Claude Code asks you once before it starts the servers of this file.',
+    trust: english`Claude Code asks you once before it starts the servers of this file.`,
   }),
   codex: row('Codex', ['./.codex/config.toml'], codexKeys, {
     form: 'toml',
     container: 'mcp_servers',
-    trust: 'Codex reads this file in folders that you trust in Codex.',
+    trust: english`Codex reads this file in folders that you trust in Codex.`,
   }),
   'copilot-cli': row('Copilot CLI', ['./.github/mcp.json'], copilotKeys, {
-    trust:
-      'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
+    trust: english`Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads \`.mcp.json\` too, so entries for Claude Code are enough for both.`,
   }),
   opencode: row('opencode', ['./opencode.json'], inOneList, { container: 'mcp' }),
   kilo: row('Kilo', ['$config/kilo/kilo.json', '~/.config/kilo/kilo.json'], inOneList, {

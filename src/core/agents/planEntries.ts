@@ -2,6 +2,8 @@
  * Plans entries for toolsets in an agent's file (G6). All else in it stays, and no entry holds a
  * token. Pure.
  */
+import { english, said, translated } from '../base/language.js';
+import { commaList } from '../base/text.js';
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
@@ -96,7 +98,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   const expected = isChanged ? { ...before.root, ...changed } : before.root;
   const reached = readEntries(after, agent);
   if (typeof reached === 'string' || canonicalJson(reached.root) !== canonicalJson(expected)) {
-    const reason = `${label} cannot be changed without touching other parts of it`;
+    const reason = english`${label} cannot be changed without touching other parts of it`;
     return { kind: 'impossible', reason };
   }
   return {
@@ -128,12 +130,14 @@ function adviceFor(
   { agent, label, isEach }: EntriesRequest,
   others: readonly PlannedEntry[],
 ): string {
-  const names = others.map(({ name }) => `\`${name}\``).join(', ');
-  const [wish, option] = isEach
-    ? ['get an entry for each toolset', ' --each']
-    : ['join them into one entry', ''];
+  const names = commaList(
+    others.map(({ name }) => `\`${name}\``),
+    said,
+  );
   return oneLine(
-    `To ${wish}, remove ${names} from ${label}. Then run \`mcp-toolsets entries ${agent}${option} --write\` in this folder, or *Set Up Another Agent…* in the editor.`,
+    isEach
+      ? said`To get an entry for each toolset, remove ${names} from ${label}. Then run \`mcp-toolsets entries ${agent} --each --write\` in this folder, or *Set Up Another Agent…* in the editor.`
+      : said`To join them into one entry, remove ${names} from ${label}. Then run \`mcp-toolsets entries ${agent} --write\` in this folder, or *Set Up Another Agent…* in the editor.`,
   );
 }
 
@@ -204,13 +208,13 @@ function readEntries(
 ): { readonly root: Entries; readonly entries: Entries } | string {
   const { form, container, program } = agent;
   // A file with only servers would hide the program's default models.
-  const models = `the file does not exist yet. ${program} keeps its models in it, so set up its models first`;
+  const models = english`the file does not exist yet. ${program} keeps its models in it, so set up its models first`;
   if (text.trim() === '') return form === 'yaml' ? models : { root: {}, entries: {} };
   if (form === 'yaml') {
     const root = readYamlRoot(text);
     if (!root) return 'it is not YAML';
     const named = namedEntries(root[container] ?? []);
-    if (!named) return `\`${container}\` is not a list of servers that each have a name`;
+    if (!named) return english`\`${container}\` is not a list of servers that each have a name`;
     const entries = mapped(named, (entry) => without(entry as Entries, 'name'));
     return { root: { ...root, [container]: entries }, entries };
   }
@@ -219,7 +223,7 @@ function readEntries(
   const entries = read.root[container] ?? {};
   return isObject(entries)
     ? { root: read.root, entries }
-    : `\`${container}\` is not a map of servers`;
+    : english`\`${container}\` is not a map of servers`;
 }
 
 /**
@@ -258,21 +262,21 @@ function report(
   const { agent: kind, label, launcher } = request;
   const { program, isOfFolder, trust } = agents[kind];
   const file = isOfFolder
-    ? 'The entry holds no path, no port and no token, so you can commit the file. It is the same on every machine.'
-    : `The entry holds the path of this folder, because ${label} is for your whole machine.`;
+    ? said`The entry holds no path, no port and no token, so you can commit the file. It is the same on every machine.`
+    : said`The entry holds the path of this folder, because ${label} is for your whole machine.`;
   return [
     ...planned.map(({ id, name, change }) => {
-      const offered = id === undefined ? 'all toolsets' : `the toolset \`${id}\``;
-      return oneLine(`- \`${name}\`: ${offered} (${words[change]})`);
+      const offered = id === undefined ? said`all toolsets` : said`the toolset \`${id}\``;
+      return oneLine(`- \`${name}\`: ${offered} (${translated(words[change])})`);
     }),
     ...(advice === undefined ? [] : ['', advice]),
     '',
-    `${startText(launcher)} ${file}`,
+    `${translated(startText(launcher))} ${file}`,
     '',
-    'The command connects the agent to the editor or to `mcp-toolsets serve`. If nothing serves the folder, the command serves it itself.',
-    ...(trust === undefined ? [] : ['', trust]),
+    said`The command connects the agent to the editor or to \`mcp-toolsets serve\`. If nothing serves the folder, the command serves it itself.`,
+    ...(trust === undefined ? [] : ['', translated(trust)]),
     '',
-    `${program} reads ${label} when it starts. Other entries, comments and the order of the file stay as they are.`,
+    said`${program} reads ${label} when it starts. Other entries, comments and the order of the file stay as they are.`,
     '',
   ].join('\n');
 }

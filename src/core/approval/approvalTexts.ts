@@ -1,10 +1,10 @@
 /** The texts that a person reads before they approve a start (S1). */
 import { english, said, translated } from '../base/language.js';
-import { folded, halfWidth, pageWidth } from '../base/folded.js';
+import { columnsIn, folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
 import { shellWord } from '../base/paths.js';
-import { shortList } from '../base/text.js';
+import { commaList, shortList } from '../base/text.js';
 
 /**
  * The width of the labels. It is the same in all documents, so that a comparison shows no other
@@ -33,7 +33,7 @@ export function approveCommand(servers: string, folder?: string): string {
 
 export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) =>
-    [`${part.label}: ${part.shown}`, ...maskNote(part, false)].join('   '),
+    [said`${translated(part.label)}: ${part.shown}`, ...maskNote(part, false)].join('   '),
   );
 }
 
@@ -41,8 +41,11 @@ export function launchLines({ parts }: LaunchDescription): string[] {
 function maskNote({ label, digest }: LaunchPart, isChanged: boolean): string[] {
   if (digest === undefined) return [];
   // The review names a file and shows nothing of it.
-  const words = [...(label === 'package' ? [] : ['masked']), ...(isChanged ? ['changed'] : [])];
-  return [`(${[...words, `digest ${digest}`].join(', ')})`];
+  const words = [
+    ...(label === 'package' ? [] : [said`masked`]),
+    ...(isChanged ? [said`changed`] : []),
+  ];
+  return [`(${commaList([...words, said`digest ${digest}`], said)})`];
 }
 
 /** The first `--token=•••` is compared with the first of the earlier launch, and so on. */
@@ -78,9 +81,10 @@ export function question(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
 ): Inert {
-  const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
+  const labels = new Set(pending.map(({ launch }) => fileLabel(launch.source)));
+  const files = commaList([...labels], said);
   const servers = pending.map(({ launch }) => `“${launch.server}”`);
-  const names = shortList(servers, 5);
+  const names = shortList(servers, 5, said);
   const changed = pending.filter(({ before }) => before).length;
   const [only, second] = pending;
   if (only && !second) {
@@ -113,12 +117,17 @@ export function reviewTexts(
     const shown = isNow ? launch : before;
     const changed = isNow ? changedValues(launch, before) : new Set();
     const lines = shown?.parts.flatMap((part) => [
-      ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
+      ...folded(part.shown, width, leadOf(part.label)),
       ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
     ]);
     const title = `${launch.server}  ·  ${oneLine(fileLabel(launch.source))}`;
     return [...folded(title, width), '', ...(lines ?? []), ''];
   });
+}
+
+function leadOf(label: LaunchPart['label']): string {
+  const shown = translated(label);
+  return `  ${shown}${' '.repeat(Math.max(0, widest - columnsIn(shown)))}  `;
 }
 
 type Section<One> = (one: One, isNow: boolean, width: number) => readonly string[];

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { slashed } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
-import { worktreeOf } from './worktree.js';
+import { placeInGit } from './worktree.js';
 
 /** Some 300,000 files. To read a larger index would hold up everything else (P10). */
 const largestIndex = 32 << 20;
@@ -13,14 +13,14 @@ const hashSizes = [20, 32];
 
 /** Undefined if the index cannot be read, or is only a part of the truth. */
 export function isTracked(file: string): boolean | undefined {
-  const worktree = worktreeOf(file);
-  const at = worktree && path.join(worktree.gitFolder, 'index');
+  const place = placeInGit(file);
+  const at = place && path.join(place.gitFolder, 'index');
   if (!at || !existsSync(at)) return false;
   // A character for each byte.
   const bytes = unlessThrown(() =>
     readTextFileSync(at, largestIndex, (read) => read.toString('latin1')),
   );
-  const name = Buffer.from(slashed(worktree.within)).toString('latin1');
+  const name = Buffer.from(slashed(place.within)).toString('latin1');
   return bytes === undefined
     ? undefined
     : hashSizes

@@ -58,7 +58,11 @@ function textLines(texts: OfferChange['before'], width: number): string[] {
   if (texts === 'new') return [`    ${said`The server did not offer this.`}`, ''];
   if (texts === 'notKept') return [`    ${said`The earlier text is no longer known.`}`, ''];
   const all = texts.length > 0 ? texts : [['description', '(none)'] as const];
-  return all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text, width), '']);
+  return all.flatMap(([label, text]) => [
+    `  ${translated(label)}`,
+    ...foldedLines(text, width),
+    '',
+  ]);
 }
 
 function foldedLines(text: string, width: number): string[] {

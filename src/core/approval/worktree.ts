@@ -19,7 +19,7 @@ export interface WorktreePlace {
 const longest = 8192;
 
 /** A worktree with its repository. */
-interface Worktree extends WorktreePlace {
+export interface Worktree extends WorktreePlace {
   readonly root: string;
   /** Git's own files of this worktree, such as the index. */
   readonly gitFolder: string;
@@ -43,6 +43,13 @@ export function worktreeOf(source: string): Worktree | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns where Git has a file. Git follows no link, so a linked folder is where it leads. */
+export function placeInGit(file: string): Worktree | undefined {
+  const found = worktreeOf(file);
+  const real = path.join(realPath(path.dirname(file)), path.basename(file));
+  return found && { ...found, within: path.relative(found.root, real) };
 }
 
 /** Returns the same folder in the main worktree; undefined for a folder of that worktree itself. */

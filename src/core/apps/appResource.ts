@@ -1,4 +1,5 @@
 /** Checks the page of an app in a server's answer (G8). A fault is a phrase. */
+import { english } from '../base/language.js';
 import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 
@@ -27,14 +28,14 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
 }
 
 export function appFault(uri: string, contents: unknown): string | undefined {
-  if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;
+  if (!uri.startsWith('ui://')) return 'its address does not begin with ui://';
   const [first] = objectsIn(contents);
   if (!first) return 'the server has no such resource';
   const tooLarge = appTooLarge(contents);
   if (tooLarge !== undefined) return tooLarge;
   const { mimeType, text, blob } = first;
   if (plainType(mimeType) !== appType) {
-    return `its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, but an app's must be ${appType}`;
+    return english`its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, but an app's must be ${appType}`;
   }
   return typeof text === 'string' || typeof blob === 'string'
     ? undefined
@@ -45,7 +46,7 @@ export function appTooLarge(contents: unknown): string | undefined {
   const bytes = Math.ceil(bytesIn(objectsIn(contents)));
   return bytes <= largestApp
     ? undefined
-    : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
+    : english`it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
 export function bytesIn(contents: Contents): number {

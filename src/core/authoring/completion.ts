@@ -3,6 +3,7 @@
  * a variable's value.
  */
 import { isSecretName } from '../base/secrets.js';
+import { english, plural, said, translated } from '../base/language.js';
 import { asMarkdown, fenced, formatted, noMarkdown, type Markdown } from '../base/inert.js';
 import {
   docOf,
@@ -73,7 +74,7 @@ interface Draft {
   readonly andThen?: boolean;
 }
 
-const fromEnvironment = "copied from the editor's environment";
+const fromEnvironment = english`copied from the editor's environment`;
 const mostVariables = 200;
 
 interface KnownPlace {
@@ -137,8 +138,12 @@ function placeAt(path: SketchPath): KnownPlace | undefined {
 }
 
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
-  const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
-  return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
+  const texts = [summary, ...(details?.split('\n\n') ?? [])].map(translated);
+  if (byDefault !== undefined) {
+    const value = byDefault.includes(' ') ? translated(byDefault) : `\`${byDefault}\``;
+    texts.push(said`Default: ${value}.`);
+  }
+  return asMarkdown(texts.join('\n\n'));
 }
 
 function keyDrafts(request: Request): readonly Draft[] {
@@ -205,7 +210,7 @@ function levelDrafts(
     return [
       {
         ...draft,
-        detail: 'required',
+        detail: said`required`,
         rank: index,
       },
     ];
@@ -224,7 +229,7 @@ function keyDraft(
   return {
     label: key,
     kind: 'key',
-    detail: byDefault === undefined ? '' : `default: ${byDefault}`,
+    detail: byDefault === undefined ? '' : said`default: ${translated(byDefault)}`,
     documentation: documentation(doc),
     writes: frame
       ? { kind: 'snippet', snippet: frame[0] + key + rest + frame[1] }
@@ -255,7 +260,7 @@ function serverDrafts(
     const writes = { kind: 'snippet', snippet } as const;
     const rank = first + index;
     return {
-      label: `${whole}: ${label}`,
+      label: said`${translated(whole)}: ${label}`,
       kind: 'server',
       detail,
       documentation,
@@ -268,11 +273,11 @@ function serverDrafts(
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
   const program = ['transport: stdio', 'command: ${2:npx}', "args: ['-y', '${3:package}']"];
   return [
-    draft('stdio', 'a program on this machine', program, 0),
-    draft('streamable_http', 'a server at a URL', http, 1),
+    draft('stdio', said`a program on this machine`, program, 0),
+    draft('streamable_http', said`a server at a URL`, http, 1),
     draft(
-      'streamable_http with a token',
-      'the token comes from the environment',
+      said`streamable_http with a token`,
+      said`the token comes from the environment`,
       [...http, ...token],
       2,
     ),
@@ -306,7 +311,7 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
 function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
     const label = 'Authorization';
-    const detail = 'bearer token from the environment';
+    const detail = said`bearer token from the environment`;
     const documentation = formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`;
     const writes = {
       kind: 'key',
@@ -332,7 +337,7 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
     return {
       label: name,
       kind: 'variable',
-      detail: fromEnvironment,
+      detail: translated(fromEnvironment),
       writes,
       rank: likelihood(name),
     };
@@ -364,15 +369,15 @@ function referenceDrafts(name = ''): Draft[] {
   const variable = name === '' ? '$1' : `\${1:${name}}`;
   const secret = `{ secret: \${1:${name || 'NAME'}} }`;
   return [
-    snippetDraft('{ env: … }', fromEnvironment, `{ env: ${variable} }`, 1),
-    snippetDraft('{ secret: … }', 'a value that you enter once', secret, 2),
-    snippetDraft('{ command: … }', 'what a program prints', "{ command: ['$1'] }", 3),
+    snippetDraft('{ env: … }', translated(fromEnvironment), `{ env: ${variable} }`, 1),
+    snippetDraft('{ secret: … }', said`a value that you enter once`, secret, 2),
+    snippetDraft('{ command: … }', said`what a program prints`, "{ command: ['$1'] }", 3),
   ];
 }
 
 function bearerDraft(source: string, name: string): Draft {
   const label = `{ prefix: 'Bearer ', ${source}: … }`;
-  return snippetDraft(label, 'bearer token', `{ prefix: 'Bearer ', ${source}: ${name} }`);
+  return snippetDraft(label, said`bearer token`, `{ prefix: 'Bearer ', ${source}: ${name} }`);
 }
 
 async function valueDrafts(request: Request): Promise<readonly Draft[]> {
@@ -384,7 +389,7 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     case 'zeroOrOne':
     case 'duration':
       return literals[shape.kind].map((label, rank): Draft => {
-        const detail = label === doc?.byDefault ? 'default' : '';
+        const detail = label === doc?.byDefault ? said`default` : '';
         return {
           label,
           kind: 'value',
@@ -398,7 +403,7 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
         return {
           label,
           kind: 'value',
-          documentation: asMarkdown(summary),
+          documentation: asMarkdown(translated(summary)),
           rank,
         };
       });
@@ -413,7 +418,7 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
       return await launchValueDrafts(shape.of, request);
     case 'prefix': {
       const text = "{ remove: '$1', add: '$2' }";
-      return [snippetDraft('{ remove: …, add: … }', 'one prefix for another', text)];
+      return [snippetDraft('{ remove: …, add: … }', said`one prefix for another`, text)];
     }
     default:
       return [];
@@ -427,7 +432,9 @@ async function launchValueDrafts(
   switch (of) {
     case 'url': {
       const label = '{ prefix: https://…, env: … }';
-      return [snippetDraft(label, fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)];
+      return [
+        snippetDraft(label, translated(fromEnvironment), "{ prefix: 'https://$1', env: $2 }", 1),
+      ];
     }
     case 'argument':
       return [...referenceDrafts(), ...(await pathDrafts(request, true, 'quoted'))];
@@ -460,7 +467,7 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
   }
   const patterns = [...families].flatMap(([family, count]): Draft[] => {
     const label = `${family}*`;
-    const detail = `matches ${count} tools`;
+    const detail = plural(count, 'matches 1 tool', 'matches {0} tools');
     return count > 1 ? [{ label, kind: 'pattern', detail, writes: writes(label), rank: 0 }] : [];
   });
   const names = tools.map(({ original: label, description }): Draft => {
@@ -500,7 +507,7 @@ async function textDrafts(
         return {
           label,
           kind: 'variable',
-          detail: 'is set',
+          detail: said`is set`,
           rank,
         };
       });
@@ -520,7 +527,7 @@ async function textDrafts(
         {
           label: 'Bearer ',
           kind: 'value',
-          detail: 'bearer token',
+          detail: said`bearer token`,
           writes,
         },
       ];
@@ -562,7 +569,7 @@ async function pathDrafts(
     {
       label: '.',
       kind: 'folder',
-      detail: 'the workspace folder',
+      detail: said`the workspace folder`,
       writes: { kind, value: '.' },
     },
     ...drafts,

@@ -2,6 +2,7 @@
  * Makes the outline of a config file, broken or not, and renames its servers (E2).
  * `core/team/renaming` renames them in other files. Pure.
  */
+import { english, translated } from '../base/language.js';
 import { validateId } from '../config/edit/newServer.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import { renameKey, type TextEdit } from '../yaml/edits.js';
@@ -75,7 +76,7 @@ export function renamedInOther(
 ): readonly TextEdit[] {
   const found = serversIn(text).find(({ id }) => id === from);
   const made = found ? renamedServer(text, found.keySpan, to) : [];
-  if (typeof made === 'string') throw new Error(made);
+  if (typeof made === 'string') throw new Error(translated(made));
   return made;
 }
 
@@ -86,7 +87,7 @@ export function renamedServer(
   to: string,
 ): readonly TextEdit[] | string {
   const nodes = EditNodes.read(text);
-  if (!nodes) return 'The file has an error. Correct it before you rename a server.';
+  if (!nodes) return english`The file has an error. Correct it before you rename a server.`;
   const why = validateId(to, new Set(serversIn(text).map(({ id }) => id)));
-  return why ?? renameKey(nodes, start, to) ?? 'This id cannot be changed here.';
+  return why ?? renameKey(nodes, start, to) ?? english`This id cannot be changed here.`;
 }

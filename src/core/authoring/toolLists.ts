@@ -68,9 +68,9 @@ export function tickTools(
 
 /** A server, and the places of its parts in the file and in the layer over it. */
 interface PlacedServer {
-  readonly source: string;
   readonly origin: SourceOrigin;
   readonly place: Place;
+  readonly local: readonly string[];
   readonly localPlace: Place | undefined;
 }
 
@@ -79,13 +79,18 @@ interface PlacedServer {
  * has the whole entry of an own server, and a server of the user's file changes there.
  */
 export function changedFileOf(
-  { source, origin, place, localPlace }: PlacedServer,
+  { origin, place, localPlace }: PlacedServer,
   isForMe: boolean,
   localFileOf: (file: string) => string,
 ): { readonly file: string; readonly below?: string } {
   const isOnly = localPlace ? localPlace.file === place.file : origin === 'user';
-  if (isOnly || !(isForMe || origin === 'local')) return { file: source };
+  if (isOnly || !(isForMe || origin === 'local')) return { file: place.file };
   return { file: localPlace?.file ?? localFileOf(place.file), below: place.file };
+}
+
+/** True if the layer has lists of tools, which count instead of those of another file. */
+export function hasListsAbove({ local, localPlace }: PlacedServer, file: string): boolean {
+  return file !== localPlace?.file && local.some((key) => key.startsWith('tools.'));
 }
 
 /**

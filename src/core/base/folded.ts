@@ -16,7 +16,7 @@ export function folded(line: string, width: number, lead = '', mark = continued)
   const lines: string[] = [];
   let head = lead;
   let start = 0;
-  let used = lead.length;
+  let used = columnsIn(lead);
   for (let at = 0; at < line.length;) {
     const code = line.codePointAt(at) ?? 0;
     const columns = columnsOf(code);
@@ -30,6 +30,11 @@ export function folded(line: string, width: number, lead = '', mark = continued)
     at += code > 0xffff ? 2 : 1;
   }
   return [...lines, head + line.slice(start)];
+}
+
+/** Returns the columns of a text. */
+export function columnsIn(text: string): number {
+  return [...text].reduce((sum, one) => sum + columnsOf(one.codePointAt(0) ?? 0), 0);
 }
 
 /** A non-ASCII character may be two columns wide, and a tab eight. */

@@ -355,7 +355,7 @@ export const catalogue = {
   ),
   'list-incomplete:pages': warning(
     'The list of tools of "{server}" may lack some: {detail} Agents get the tools that came.',
-    'Update the server, or ask its author to correct the pages of its list. Restart it to list again.',
+    'Update the server, let it list fewer tools, or ask its author to correct the pages of its list. Restart it to list again.',
   ),
   'list-incomplete:nothing': warning(
     '"{server}" declares no tools, prompts or resources in its capabilities, so it was not asked for any.',

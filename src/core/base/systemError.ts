@@ -1,16 +1,18 @@
+import { english } from './language.js';
+
 /** Errors of the file system in words, because Node says `EROFS: read-only file system, mkdir '…'`. */
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EDQUOT: 'your quota of the disk is used up',
-  EEXIST: 'another file is in its place',
-  EIO: 'the disk reported an error',
-  EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links go in a circle',
-  ENOENT: 'it does not exist',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a folder of its path is a file',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
+  EACCES: english`permission denied`,
+  EDQUOT: english`your quota of the disk is used up`,
+  EEXIST: english`another file is in its place`,
+  EIO: english`the disk reported an error`,
+  EISDIR: english`it is a folder`,
+  ELOOP: english`its symbolic links go in a circle`,
+  ENOENT: english`it does not exist`,
+  ENOSPC: english`the disk is full`,
+  ENOTDIR: english`a folder of its path is a file`,
+  EPERM: english`permission denied`,
+  EROFS: english`the file system is read-only`,
 };
 
 /** Returns the reason for a code of the system, or the code. */
@@ -31,5 +33,5 @@ export function fileError(error: unknown): string | undefined {
   const reason = reasons[code];
   if (reason === undefined || /^(?:accept|bind|connect|listen|spawn|watch)/.test(syscall))
     return undefined;
-  return `${path === undefined ? '' : `${path}: `}${reason} (${code})`;
+  return path === undefined ? english`${reason} (${code})` : english`${path}: ${reason} (${code})`;
 }

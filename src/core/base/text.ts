@@ -1,4 +1,4 @@
-import { english, filled, numbered } from './language.js';
+import { english } from './language.js';
 import { fileError } from './systemError.js';
 import { unlessThrown } from './unlessThrown.js';
 
@@ -60,11 +60,23 @@ export function firstLine(text: string): string {
 
 /** Ends the text with a full stop, if it has no end yet. */
 export function asSentence(text: string): string {
-  return /[.!?…:”]$/.test(text) ? text : `${text}.`;
+  return /[.!?…:”]$/.test(text) ? text : english`${text}.`;
 }
 
-export function shortList(names: readonly string[], most: number): string {
-  const first = names.slice(0, most);
-  const shown = filled(first.map((_, index) => `{${index}}`).join(', '), numbered(first));
-  return names.length > most ? english`${shown} and ${names.length - most} more` : shown;
+/** Joins texts by *and*. */
+export function andList(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : texts.reduce((all, text) => english`${all} and ${text}`);
+}
+
+/**
+ * Joins texts by the comma of the person's language.
+ * @param tag `said` for names that a view shows, which are never translated
+ */
+export function commaList(texts: readonly string[], tag = english): string {
+  return texts.length === 0 ? '' : texts.reduce((list, text) => tag`${list}, ${text}`);
+}
+
+export function shortList(names: readonly string[], most: number, tag = english): string {
+  const shown = commaList(names.slice(0, most), tag);
+  return names.length > most ? tag`${shown} and ${names.length - most} more` : shown;
 }

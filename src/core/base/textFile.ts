@@ -1,6 +1,7 @@
 /**
  * Reads only regular files, and only up to a limit (S2), because a pipe or a device may never end.
  */
+import { english } from './language.js';
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -25,7 +26,7 @@ export class FileRefused extends Error {
     path: string,
     readonly reason: string,
   ) {
-    super(`${path} cannot be read: ${reason}.`);
+    super(english`${path} cannot be read: ${reason}.`);
   }
 }
 
@@ -122,10 +123,12 @@ export async function readAdded(
 export function readTextFileSync(path: string, most: number, decode: Decode = utf8): string {
   const file = openSync(path, flags);
   try {
-    refuse(path, fstatSync(file), most);
+    const stats = fstatSync(file);
+    refuse(path, stats, most);
     const pieces: Buffer[] = [];
     for (let left = most + 1; left > 0;) {
-      const piece = Buffer.allocUnsafe(Math.min(pieceSize, left));
+      const size = pieces.length === 0 ? stats.size + 1 : pieceSize;
+      const piece = Buffer.allocUnsafe(Math.min(size, left));
       const bytesRead = readSync(file, piece, 0, piece.length, null);
       if (bytesRead === 0) break;
       pieces.push(piece.subarray(0, bytesRead));
@@ -144,7 +147,7 @@ function textOf(path: string, pieces: readonly Buffer[], most: number, decode: D
   const text = decode(bytes);
   if (text !== undefined) return text;
   const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';
-  throw new FileRefused(path, `it is not written in UTF-8, but ${encoding}`);
+  throw new FileRefused(path, english`it is not written in UTF-8, but ${encoding}`);
 }
 
 function refuse(path: string, stats: Stats, most: number): void {
@@ -155,5 +158,5 @@ function refuse(path: string, stats: Stats, most: number): void {
 
 function tooLarge(path: string, most: number): FileRefused {
   const limit = most < mebibyte ? `${most / 1024} KiB` : `${most / mebibyte} MiB`;
-  return new FileRefused(path, `it is larger than ${limit}`);
+  return new FileRefused(path, english`it is larger than ${limit}`);
 }

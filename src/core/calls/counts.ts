@@ -4,7 +4,7 @@
  */
 import { groupedBy } from '../base/groupedBy.js';
 import { asFields } from '../base/isObject.js';
-import { asText, clipped, jsonLines, shortList } from '../base/text.js';
+import { asText, clipped, jsonLines } from '../base/text.js';
 import { storedJson } from '../protocol/json.js';
 import { numbersOfCall } from './fact.js';
 
@@ -29,7 +29,6 @@ const keptDays = 91;
 const mostTools = 200;
 const mostCounts = 10_000;
 const mostAgents = 8;
-const mostShown = 3;
 /** In characters. Longer names are rare, and are cut. */
 const longestTool = 200;
 const longestAgent = 60;
@@ -179,26 +178,6 @@ export class ToolsetUse {
     const { last = -Infinity } = this.tools.get(original) ?? {};
     return this.isEnough && last < this.now - lookedBackDays * day;
   }
-
-  /** Returns our words, or undefined if nothing can be said yet. */
-  wordOf(original: string): string | undefined {
-    if (this.isUnused(original)) return `never called in ${this.days} days`;
-    const use = this.tools.get(original);
-    if (!use) return undefined;
-    const { calls, last } = use;
-    return `${calls} ${calls === 1 ? 'call' : 'calls'}, last ${agePhrase(this.now - last)} ago`;
-  }
-
-  /** Returns the words with what else is known. It has names of agents. */
-  lineOf(original: string): string | undefined {
-    const { failed = 0, agents = [] } = this.tools.get(original) ?? {};
-    const more = [
-      ...(failed > 0 ? [`${failed} failed`] : []),
-      ...(agents.length > 0 ? [`by ${shortList(agents, mostShown)}`] : []),
-    ];
-    const word = this.wordOf(original);
-    return word === undefined ? undefined : [word, ...more].join(' · ');
-  }
 }
 
 /** The counts of a folder. */
@@ -228,12 +207,4 @@ export class FolderUse {
       now,
     );
   }
-}
-
-function agePhrase(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return '<1 min';
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }

@@ -2,6 +2,7 @@
  * Filters of facts, from options or from words such as `tool:read agent:codex slow:2s failed`.
  * Pure.
  */
+import { english } from '../base/language.js';
 import { hasFailed, isCall, type Fact } from './fact.js';
 
 /** Each text is a part of a name, in any case. */
@@ -63,11 +64,11 @@ export function parseFilter(text: string): FactFilter | string {
     const name = key?.toLowerCase();
     if (word.toLowerCase() === 'failed') filter.failed = true;
     else if (name === undefined) words.push(word);
-    else if (value === '') return `Write a value behind "${word}".`;
+    else if (value === '') return english`Write a value behind "${word}".`;
     else if (name === 'slow') {
       filter.slow = millisecondsOf(value);
       if (filter.slow === undefined)
-        return `"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
+        return english`"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
     } else filter[name as 'tool' | 'agent' | 'server' | 'outcome'] = value;
   }
   return words.length > 0 ? { ...filter, words } : filter;

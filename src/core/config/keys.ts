@@ -2,6 +2,7 @@
  * The keys of the config file with their documentation, for reading, completion, hover, quick fixes
  * and the JSON schema.
  */
+import { filled } from '../base/language.js';
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
 import type { Launch, Replacement, Timeouts, Transform } from './model.js';
@@ -164,8 +165,7 @@ const choice = <Word extends string>(
 };
 
 const patternDetails =
-  '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
-  'Patterns are matched against the names that the server gives.';
+  '`*` matches any text, including none. Every other character matches itself, and case matters. Patterns are matched against the names that the server gives.';
 
 const patterns = (summary: string, details: string) =>
   texts('pattern', summary, {
@@ -175,13 +175,13 @@ const patterns = (summary: string, details: string) =>
     flow: ": ['$1']",
   });
 
-const filters = (things: string) => ({
+const filters = (published: string, keptOut: string) => ({
   whitelist: patterns(
-    `Patterns of the ${things} to publish.`,
+    published,
     'Without a blacklist, only names that a pattern matches are published; an empty list publishes all. With a blacklist, this list names exceptions from it.',
   ),
   blacklist: patterns(
-    `Patterns of the ${things} to keep out.`,
+    keptOut,
     'A name that a pattern matches is kept out, unless the whitelist matches it too. All other names are published.',
   ),
 });
@@ -197,18 +197,16 @@ const selection = <const Level extends 'prompts' | 'resources'>(level: Level, su
     block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
   });
 
-const transform = (things: string) =>
-  key(
-    { kind: 'transforms', item: table('transformItem') },
-    `Changes to the names of the ${things}, applied in this order.`,
-    {
-      fix: "Write a list, for example `transform: [{ prefix: 'my_' }]`.",
-      details:
-        '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`. `replace: { x: y }` writes `y` for every `x`.',
-      block: ":\n  - prefix: '$1'",
-      flow: ": [{ prefix: '$1' }]",
-    },
-  );
+const transform = (summary: string) =>
+  key({ kind: 'transforms', item: table('transformItem') }, summary, {
+    fix: "Write a list, for example `transform: [{ prefix: 'my_' }]`.",
+    details:
+      '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`. `replace: { x: y }` writes `y` for every `x`.',
+    block: ":\n  - prefix: '$1'",
+    flow: ": [{ prefix: '$1' }]",
+  });
+
+const changesOfTools = 'Changes to the names of the tools, applied in this order.';
 
 const duration = (of: keyof Timeouts, summary: string) =>
   key({ kind: 'duration' }, summary, {
@@ -225,7 +223,7 @@ const only = <Of extends Level>(transport: Transport, level: Of): Of => {
 
 const stateless = truth('Whether all conversations share one instance of the server.', {
   details:
-    '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\n`stateless` and `truely-stateless` mean the same.',
+    '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance. `stateless` and `truely-stateless` mean the same.',
   byDefault: 'false',
 });
 
@@ -376,7 +374,7 @@ const levels = {
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     }),
-    transform: transform('tools'),
+    transform: transform(changesOfTools),
     timeouts: key(table('timeouts'), 'How long to wait for the server.', {
       fix: 'Write a map, for example `timeouts: { call: 1m }`.',
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
@@ -397,8 +395,8 @@ const levels = {
     ),
   },
   tools: {
-    ...filters('tools'),
-    transform: transform('tools'),
+    ...filters('Patterns of the tools to publish.', 'Patterns of the tools to keep out.'),
+    transform: transform(changesOfTools),
     override: key(
       tables('toolOverride'),
       'Descriptions and arguments of single tools, by the names that the server gives.',
@@ -441,9 +439,12 @@ const levels = {
       },
     ),
   },
-  prompts: { ...filters('prompts'), transform: transform('prompts') },
+  prompts: {
+    ...filters('Patterns of the prompts to publish.', 'Patterns of the prompts to keep out.'),
+    transform: transform('Changes to the names of the prompts, applied in this order.'),
+  },
   resources: {
-    ...filters('resources'),
+    ...filters('Patterns of the resources to publish.', 'Patterns of the resources to keep out.'),
     mimeTypes: texts(
       'mediaType',
       'The media types of the resources to publish. Without this key, all are published.',
@@ -610,7 +611,7 @@ export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
 
 /** @param key as the file names it */
 export function fixOf(doc: KeyDoc | undefined, key: string): string {
-  return doc?.fix?.replaceAll('{key}', key) ?? '';
+  return filled(doc?.fix ?? '', { key });
 }
 
 export function keysOf(level: KeyLevel): readonly string[] {

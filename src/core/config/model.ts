@@ -18,8 +18,6 @@ export interface SourceText {
   readonly folder: string;
   /** The default is `folder`. */
   readonly origin?: SourceOrigin;
-  /** The file as which its servers count: a layer of the main worktree is one of the folder (C7). */
-  readonly as?: string;
   readonly text: string | undefined;
   /** Why the file cannot be read now, as a phrase. The text is an earlier one then. */
   readonly unreadable?: string | undefined;

@@ -2,28 +2,37 @@
  * A file is listed once (C5). If home is a workspace folder, its file is the workspace's and needs
  * approval (S1).
  */
+import { english } from '../base/language.js';
 import path from 'node:path';
-import { isBelow, samePath } from '../base/paths.js';
+import { isBelow, samePath, slashed } from '../base/paths.js';
 import type { Problem } from '../base/problem.js';
 import { startOfFile, type SourceOrigin, type SourceText } from './model.js';
 
-type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>> & Pick<SourceText, 'as'>;
+type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
 
 export const mindsPath = '.minds/mcp.yaml';
 export const localPath = '.minds/mcp.local.yaml';
 export const mcprcPath = '.mcprc';
 export const lockPath = '.minds/mcp.lock';
 
+/** Returns the same folder in the main worktree. */
+type MainOf = (folder: string) => string | undefined;
+
+/** Returns the layers that a folder may have (C7). The first one that exists counts. */
+export function layersOf(folder: string, mainOf?: MainOf): [string, ...string[]] {
+  const main = mainOf?.(folder);
+  const own = path.join(folder, localPath);
+  return main === undefined ? [own] : [own, path.join(main, localPath)];
+}
+
 /**
  * @param folders of the workspace, in their order, absolute
  * @param home of the user, absolute
- * @param mainOf returns the same folder in the main worktree. Its layer counts where a folder has
- *   none (C7).
  */
 export function sourceFiles(
   folders: readonly string[],
   home: string,
-  mainOf: (folder: string) => string | undefined = () => undefined,
+  mainOf?: MainOf,
 ): SourceFile[] {
   const files: SourceFile[] = folders.flatMap((folder): SourceFile[] => [
     {
@@ -36,18 +45,7 @@ export function sourceFiles(
       folder,
       origin: 'mcprc',
     },
-    ...[folder, mainOf(folder)].flatMap((at): SourceFile[] =>
-      at === undefined
-        ? []
-        : [
-            {
-              file: path.join(at, localPath),
-              folder,
-              origin: 'local',
-              as: path.join(folder, localPath),
-            },
-          ],
-    ),
+    ...layersOf(folder, mainOf).map((file) => ({ file, folder, origin: 'local' as const })),
   ]);
   const file = userFile(home);
   if (!files.some((other) => samePath(other.file, file)))
@@ -57,6 +55,11 @@ export function sourceFiles(
       origin: 'user',
     });
   return files;
+}
+
+/** True for the layer of a person (C7), in any folder. */
+export function isLocalFile(file: string): boolean {
+  return slashed(file).endsWith(`/${localPath}`);
 }
 
 export function userFile(home: string): string {
@@ -95,8 +98,10 @@ export function fileUnreadable(file: string, reason: string, kept = false): Prob
   return {
     code: 'file-unreadable',
     severity: 'error',
-    message: `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`,
-    fix: 'Make it a regular file in UTF-8 that you can read.',
+    message: kept
+      ? english`The config file cannot be read: ${reason}. Its previous content stays in effect.`
+      : english`The config file cannot be read: ${reason}.`,
+    fix: english`Make it a regular file in UTF-8 that you can read.`,
     place: { file, range: startOfFile },
   };
 }

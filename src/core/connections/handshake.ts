@@ -2,6 +2,7 @@
  * Reads a server's description (X3), and removes fields of later protocol versions from our
  * messages to it. Pure.
  */
+import { english } from '../base/language.js';
 import { isObject, without, type Fields } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/versions.js';
@@ -49,13 +50,13 @@ export interface ServerFacts {
 
 /** Returns a text that ends "The answer to initialize …" if it is wrong. */
 export function readInitializeAnswer(result: unknown): ServerFacts | string {
-  if (!isObject(result)) return `is not an object but ${inBrief(result, 100)}`;
+  if (!isObject(result)) return english`is not an object but ${inBrief(result, 100)}`;
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string') return 'names no protocol version';
   if (isProtocolVersion(protocolVersion) || protocolVersion === firstVersion)
     return readFacts(result, protocolVersion);
   const known = [...protocolVersions, firstVersion].reverse().join(', ');
-  return `names protocol version ${shortened(protocolVersion, 40)}; known are ${known}`;
+  return english`names protocol version ${shortened(protocolVersion, 40)}; known are ${known}`;
 }
 
 export function readFacts(answer: Fields, protocolVersion: string): ServerFacts | string {

@@ -2,6 +2,7 @@
  * Lists the offer of a server. Entries pass through as the server gave them. A malformed entry
  * costs only itself.
  */
+import { english } from '../base/language.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type {
   Malformed,
@@ -123,7 +124,7 @@ async function listAll<Entry>(
     for (const entry of found) {
       yield;
       const index = entries.length + malformed.length + unnamed;
-      if (index >= most) throw new ListError(`The server lists more than ${most} ${key}.`);
+      if (index >= most) throw new ListError(english`The server lists more than ${most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
       checkSize(key, total);
@@ -145,8 +146,7 @@ async function listAll<Entry>(
     const length = entries.length;
     const result = await page(cursor);
     const { [key]: found, nextCursor: next } = asFields(result);
-    if (!Array.isArray(found))
-      throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
+    if (!Array.isArray(found)) throw noList(kind, result);
     await share.run(read(found));
     byMethod.set(method, now);
     came.malformed = withCount(malformed, unnamed);
@@ -154,7 +154,7 @@ async function listAll<Entry>(
     const isRepeated = found.length > 0 && entries.length === length + found.length;
     if (isRepeated && now.size === known) {
       entries.length = length;
-      throw new ListError(`${method} repeats a page after ${seen.size + 1} pages: ${endless}`);
+      throw repeatsPage(method, seen.size + 1);
     }
     checkCursor(method, next, seen);
     total += next.length;
@@ -163,26 +163,38 @@ async function listAll<Entry>(
   }
 }
 
+function noList({ method, key }: ListKind<unknown>, answer: unknown): ListError {
+  return new ListError(
+    english`The answer to ${method} has no list of ${key}: ${inBrief(answer, 200)}`,
+  );
+}
+
+function repeatsPage(method: string, pages: number): ListError {
+  return new ListError(english`${method} repeats a page after ${pages} pages: ${endless}`);
+}
+
 function checkSize(key: string, total: number): void {
   if (total > largestList)
-    throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
+    throw new ListError(
+      english`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`,
+    );
 }
 
 function checkCursor(method: string, next: string, seen: ReadonlySet<string>): void {
   const pages = seen.size + 1;
   if (next.length > longestCursor)
-    throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
-  if (seen.has(next)) {
-    const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: ${endless}`;
-    throw new ListError(`${method} ${repeated}`);
-  }
-  if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
+    throw new ListError(english`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
+  if (seen.has(next))
+    throw new ListError(
+      english`${method} repeats the cursor "${shortened(next, 60)}" after ${pages} pages: ${endless}`,
+    );
+  if (pages >= mostPages) throw new ListError(english`${method} has more than ${mostPages} pages.`);
 }
 
 function withCount(malformed: readonly Malformed[], unnamed: number): readonly Malformed[] {
   const last = malformed.at(-1);
   if (!last || unnamed === 0) return malformed;
-  const detail = `${last.detail}; ${unnamed} more of its entries are left out too`;
+  const detail = english`${last.detail}; ${unnamed} more of its entries are left out too`;
   return [...malformed.slice(0, -1), { ...last, detail }];
 }
 
@@ -198,7 +210,7 @@ function measured(entry: unknown): {
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value !== 'object' || value === null) continue;
     if (depth > deepestValue)
-      return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
+      return { characters, whatIsWrong: english`is more than ${deepestValue} levels deep` };
     // The keys of a long list would take many times its memory.
     const isLong = Array.isArray(value) && value.length > largestEntry / 4;
     const keys = isLong ? [] : Object.keys(value);
@@ -219,10 +231,10 @@ function whatIsWrongWith(
   { key, identity, whatElse }: ListKind<unknown>,
   entry: unknown,
 ): string | undefined {
-  if (!isObject(entry)) return `is \`${inBrief(entry, 60)}\`, not an object`;
+  if (!isObject(entry)) return english`is \`${inBrief(entry, 60)}\`, not an object`;
   const { [identity]: id, name, inputSchema: schema, arguments: args } = entry;
-  if (typeof id !== 'string') return `has no ${identity}`;
-  if (id === '') return `has an empty ${identity}`;
+  if (typeof id !== 'string') return english`has no ${identity}`;
+  if (id === '') return english`has an empty ${identity}`;
   if (typeof name !== 'string') return 'has no name';
   if (key === 'tools' && !objectIn(schema))
     return schema === undefined || schema === null
@@ -238,7 +250,7 @@ function whatIsWrongWith(
 
 function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number): string {
   const name = isObject(entry) ? (entry[identity] ?? entry['name']) : undefined;
-  return typeof name === 'string' && name !== '' ? clipped(name, 200) : `entry ${index + 1}`;
+  return typeof name === 'string' && name !== '' ? clipped(name, 200) : english`entry ${index + 1}`;
 }
 
 export function keptListing(value: unknown): ToolListing | undefined {
@@ -380,7 +392,9 @@ export class OfferLister {
         );
       return result;
     };
-    const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
+    const late = new ListError(
+      english`The server did not list its ${what} within ${timeoutMs / 1000} s.`,
+    );
     const came: Came<Entry> = { entries: [], malformed: [] };
     const run = (over: AbortSignal): Promise<void> =>
       listAll(kind, (at) => page(at, over), this.deps, came);
@@ -395,10 +409,10 @@ export class OfferLister {
       if (isKept && isLate) return { ...came, failure: late.message };
       const isListError = error instanceof ListError;
       if (!isListError && cause !== undefined)
-        throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
+        throw new ListError(english`The connection ended while it listed its ${what}. ${cause}`);
       const failure = isListError
         ? error
-        : new ListError(`${method} failed: ${messageOf(error)}`, { cause: error });
+        : new ListError(english`${method} failed: ${messageOf(error)}`, { cause: error });
       if (isKept) return { ...came, failure: failure.message };
       throw failure;
     }

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { english } from '../base/language.js';
+import { signInCommand } from '../base/signInCommand.js';
 import { errorCodes } from '../protocol/errors.js';
 
 type Reason =
@@ -143,10 +144,15 @@ function describe(reason: TransportFailureReason): string {
       return english`The answer of ${url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
     case 'sessionLost':
       return english`${url} forgot the session, and a new initialize ${ended(reason.detail)}`;
-    case 'signIn':
-      return reason.fix === undefined
-        ? english`${url} needs a sign-in. ${ended(reason.why)}`
-        : english`${url} gives no access. ${reason.why} ${ended(reason.fix)}`;
+    case 'signIn': {
+      if (reason.fix !== undefined)
+        return english`${url} gives no access. ${reason.why} ${ended(reason.fix)}`;
+      const why = ended(reason.why);
+      // The text about missing rights names it too.
+      return why.includes(signInCommand)
+        ? english`${url} needs a sign-in. ${why}`
+        : english`${url} needs a sign-in. ${why} Outside the editor, run ${signInCommand}.`;
+    }
     case 'notRenewed':
       return english`There is no valid token for ${url}: ${ended(reason.why)}`;
     case 'closed':
@@ -156,5 +162,5 @@ function describe(reason: TransportFailureReason): string {
 
 /** Foreign text may end without a full stop. */
 function ended(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  return /[.!?…]$/.test(text) ? text : english`${text}.`;
 }

@@ -51,13 +51,8 @@ export async function lock(
   }
 }
 
-export async function underLock<T>(
-  file: string,
-  clock: Clock,
-  work: () => Promise<T>,
-  patienceMs?: number,
-): Promise<T> {
-  const unlock = await lock(`${file}.lock`, clock, patienceMs);
+export async function underLock<T>(file: string, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const unlock = await lock(`${file}.lock`, clock);
   try {
     return await work();
   } finally {

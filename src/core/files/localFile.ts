@@ -1,23 +1,34 @@
-/** Keeps a local file out of Git (C7). Like the search for worktrees, it runs no program. */
+/**
+ * The layer of a person in a folder (C7), and how it stays out of Git. Like the search for worktrees,
+ * it runs no program.
+ */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import ignore from 'ignore';
+import { mainFolderOf, placeInGit, type Worktree } from '../approval/worktree.js';
 import { foldersUp, slashed } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
-import { writeInside } from './realFiles.js';
+import { folderOf, isLocalFile, layersOf } from '../config/sources.js';
+import { refuseOutside, writeInside } from './realFiles.js';
 
 const longest = 1 << 20;
 
-/** A file in a worktree: the root of the tree, its repository, and the path from the root. */
-interface GitPlace {
-  readonly root: string;
-  readonly repository: string;
-  readonly within: string;
+/** Returns the layer over a file, which need not exist. */
+export function localFileOf(file: string): string {
+  const layers = layersOf(folderOf(file), mainFolderOf);
+  return layers.find((one) => existsSync(one)) ?? layers[0];
 }
 
-/** Adds the file to `info/exclude` of its repository, unless Git ignores it already. */
-export function excludeFromGit(place: GitPlace): void {
-  if (isIgnored(place)) return;
+/**
+ * Call it before a new file is written. Adds a layer to `info/exclude` of its repository, unless Git
+ * ignores it already. Throws if the layer must not be written (S1c).
+ */
+export function keepOutOfGit(file: string): void {
+  if (!isLocalFile(file)) return;
+  refuseOutside(folderOf(file), file);
+  const place = placeInGit(file);
+  if (!place || isIgnored(place)) return;
   const { repository, within } = place;
   const exclude = path.join(repository, 'info', 'exclude');
   const before = textOf(exclude);
@@ -26,7 +37,7 @@ export function excludeFromGit(place: GitPlace): void {
   writeInside(repository, exclude, { before, after });
 }
 
-function isIgnored({ root, repository, within }: GitPlace): boolean {
+function isIgnored({ root, repository, within }: Worktree): boolean {
   const file = path.join(root, within);
   // A deeper file of patterns wins, and `info/exclude` comes last.
   for (const at of foldersUp(path.dirname(file))) {

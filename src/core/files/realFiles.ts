@@ -2,6 +2,7 @@
  * The only way to write a file in a folder of others (S1c). `test/unit/writers.test.ts` refuses
  * another way.
  */
+import { english } from '../base/language.js';
 import {
   closeSync,
   constants,
@@ -16,21 +17,26 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isBelow, openedPath, realPath } from '../base/paths.js';
+import { isLocalFile } from '../config/sources.js';
 
 /**
- * Returns why a file must not be written: links lead out of its folder, or it is not a regular file
- * with one name.
+ * Returns why a file must not be written: links lead out of its folder, a layer is a link itself, or
+ * it is not a regular file with one name.
  */
 export function leadsOutside(folder: string, file: string): string | undefined {
   if (!isBelow(file, folder)) {
-    return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
+    return english`${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
+  }
+  // The link of a layer (C7) could lead to a file that everyone has.
+  if (isLocalFile(file) && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    return english`${file} is not written: it is a link to ${realPath(file)}. Change that file yourself.`;
   }
   const there = lstatSync(realPath(file), { bigint: true, throwIfNoEntry: false });
   if (!there) return undefined;
   // A write into a pipe waits for its reader.
-  if (!there.isFile()) return `${file} is not written: it is not a regular file.`;
+  if (!there.isFile()) return english`${file} is not written: it is not a regular file.`;
   if (!hasOtherNames(there)) return undefined;
-  return `${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
+  return english`${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
 }
 
 export interface Change {
@@ -65,11 +71,11 @@ export function writeInside(folder: string, file: string, { before, after }: Cha
     const isInside = openedPath(opened)?.startsWith(root + path.sep) ?? true;
     if (!stats.isFile() || hasOtherNames(stats) || !isSame || !isInside) {
       throw new Error(
-        `${file} is not written: it is not a regular file, or was replaced at this moment.`,
+        english`${file} is not written: it is not a regular file, or was replaced at this moment.`,
       );
     }
     if (!says(opened, before))
-      throw new Error(`${file} is not written: another program changed it just now.`);
+      throw new Error(english`${file} is not written: another program changed it just now.`);
     try {
       overwrite(opened, after);
     } catch (error) {

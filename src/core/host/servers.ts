@@ -3,6 +3,7 @@
  * snapshot has the facts of one moment. Units change in one swap, after which the catalogue is
  * published once.
  */
+import { english } from '../base/language.js';
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import { FolderLocks } from '../lock/folderLocks.js';
 import { Throttle } from '../base/clock.js';
@@ -164,7 +165,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
 
   async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const { signIns, launch, unit, isPending } = this.knownForSignIn(server);
-    if (isPending) throw new Error(`"${server}" waits for approval. Approve it first.`);
+    if (isPending) throw new Error(english`"${server}" waits for approval. Approve it first.`);
     try {
       await signIns.signIn(launch, browser, signal);
     } catch (error) {
@@ -326,7 +327,7 @@ export class ConfiguredServers implements Servers, AdminDeps {
 
   private known(server: string): ServerUnit {
     const unit = this.units.get(server);
-    if (!unit) throw new Error(`There is no server "${server}" in the configuration.`);
+    if (!unit) throw new Error(english`There is no server "${server}" in the configuration.`);
     return unit;
   }
 
@@ -367,9 +368,9 @@ export class ConfiguredServers implements Servers, AdminDeps {
     const unit = this.known(id);
     const { signIns } = this.deps;
     const server = this.serverOf(id);
-    if (!signIns) throw new Error('A sign-in cannot be stored here.');
+    if (!signIns) throw new Error(english`A sign-in cannot be stored here.`);
     if (server?.kind !== 'valid')
-      throw new Error(`The entry of "${id}" has an error; see Problems.`);
+      throw new Error(english`The entry of "${id}" has an error; see Problems.`);
     const { definition } = server;
     return {
       signIns,

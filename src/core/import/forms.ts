@@ -2,9 +2,10 @@
  * Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the
  * file.
  */
+import { english } from '../base/language.js';
 import { samePath } from '../base/paths.js';
 import { asFields, asList, isObject } from '../base/isObject.js';
-import { asText } from '../base/text.js';
+import { asText, commaList } from '../base/text.js';
 import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } from './dialects.js';
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
@@ -39,14 +40,14 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
     if (known.includes(key) || (places.length === 0 && isObject(value))) continue;
     notes.push({
       kind: 'skipped',
-      message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.`,
+      message: english`\`${key.slice(0, 64)}\` is next to the servers, but is not a server.`,
     });
   }
   for (const key of dialect.beside.filter((each) => valueAt(root, each) !== undefined)) {
     const name = key.replaceAll('/', '.');
     notes.push({
       kind: 'lost',
-      message: `\`${name}\` is next to the servers, and is not carried over.`,
+      message: english`\`${name}\` is next to the servers, and is not carried over.`,
     });
   }
   const besides = places.map((place) => place.replace(/[^/]*$/, 'inputs'));
@@ -75,7 +76,7 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
   )) {
     notes.push({
       kind: 'skipped',
-      message: `\`${place}\`: \`${first}\` has servers too, and is used.`,
+      message: english`\`${place}\`: \`${first ?? ''}\` has servers too, and is used.`,
     });
   }
   return first === undefined ? own.filter((place) => place === 'mcpServers') : [first];
@@ -137,22 +138,22 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
       if (isObject(item)) {
         all.push({ id, raw: flattened(raw) });
       } else {
-        skip(`item ${number} of ${place}: it is not an object.`);
+        skip(english`item ${number} of ${place}: it is not an object.`);
       }
     }
   } else if (isObject(value)) {
     for (const [id, raw] of Object.entries(value)) {
       if (id === '$schema') continue;
       if (!isObject(raw)) {
-        skip(`\`${id}\` of ${place}: it is not an object.`);
+        skip(english`\`${id}\` of ${place}: it is not an object.`);
       } else if (all.some((other) => other.id === id)) {
-        skip(`\`${id}\` of ${place}: another server of that name is used.`);
+        skip(english`\`${id}\` of ${place}: another server of that name is used.`);
       } else {
         all.push({ id, raw: flattened(raw) });
       }
     }
   } else {
-    skip(`${place}: it is not an object.`);
+    skip(english`${place}: it is not an object.`);
   }
 }
 
@@ -179,19 +180,19 @@ function claudeCode(
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0) {
           note(
-            `${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`,
+            english`${commaList(names)} of \`${key}\`: these are servers of \`.mcp.json\`, which is a separate file.`,
           );
         }
       }
     } else if (isObject(raw['mcpServers']) && Object.keys(raw['mcpServers']).length > 0) {
       const names = Object.keys(raw['mcpServers']).map((id) => `\`${id}\``);
-      note(`${names.join(', ')} of the project ${project}: it is another folder.`);
+      note(english`${commaList(names)} of the project ${project}: it is another folder.`);
     }
   }
   addServers(servers, notes, root['mcpServers'], '`mcpServers` of the user');
   for (const id of off) {
     if (servers.some((server) => server.id === id)) continue;
-    note(`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
+    note(english`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
   }
   return off;
 }
@@ -199,8 +200,10 @@ function claudeCode(
 function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, Input> {
   if (inputs.length > 0) {
     const hasPassword = inputs.some(({ password }) => password === true);
-    const secrets = hasPassword ? ', and a password becomes a secret that you enter once' : '';
-    notes.push({ kind: 'lost', message: `\`inputs\`: each becomes a variable here${secrets}.` });
+    const message = hasPassword
+      ? '`inputs`: each becomes a variable here, and a password becomes a secret that you enter once.'
+      : '`inputs`: each becomes a variable here.';
+    notes.push({ kind: 'lost', message });
   }
   return new Map(inputs.map((input) => [asText(input['id']), inputOf(input)]));
 }

@@ -3,8 +3,9 @@
  * entry or a note.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { altered, english } from '../base/language.js';
 import { withoutSecrets } from '../base/secrets.js';
-import { clipped } from '../base/text.js';
+import { clipped, commaList, andList } from '../base/text.js';
 import { plainEntry } from '../config/edit/addServers.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
@@ -25,7 +26,7 @@ import type {
   ImportNote,
 } from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';
-import { Translator } from './translate.js';
+import { code, Translator } from './translate.js';
 import { Variables, type Held, type TranslationContext } from './values.js';
 
 export interface ImportRequest {
@@ -74,11 +75,11 @@ function importWith(request: ImportRequest, variables: Variables): Import {
     for (const note of imported.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
-    const message = `The file has no servers in the form of ${dialect.program}.`;
+    const message = english`The file has no servers in the form of ${dialect.program}.`;
     notes.push({ kind: 'skipped', message });
   }
   // Notes quote the file.
-  const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
+  const shown = notes.map((note) => ({ ...note, message: altered(note.message, withoutSecrets) }));
   const used = JSON.stringify(servers);
   const secrets = [...variables.secrets].filter(([secret]) =>
     used.includes(`"secret":"${secret}"`),
@@ -99,14 +100,14 @@ function findServers({ text, file, format: given, folders }: ImportRequest) {
   const reading = readSource(text, form ?? 'json');
   if (typeof reading === 'string') {
     const isUnknown = named === undefined && form === undefined;
-    return isUnknown ? unknownFile(`${reading}, and`) : unreadable(reading);
+    return isUnknown ? unknownFile(reading) : unreadable(reading);
   }
   const format = named ?? formatOfContent(reading.root);
   const row: Dialect = format === undefined ? unknownProgram : dialects[format];
   const { servers: written, inputs, isKnown, notes } = serversIn(reading.root, row, folders);
-  if (format === undefined && !isKnown) return unknownFile('');
+  if (format === undefined && !isKnown) return unknownFile();
   const twice = reading.twice.map((key): ImportNote => {
-    const message = `\`${clipped(key, 100)}\` is written twice, and the last one is used.`;
+    const message = english`\`${clipped(key, 100)}\` is written twice, and the last one is used.`;
     return { kind: 'changed', message };
   });
   const references = [...row.references, '${input:ID}' as const];
@@ -136,9 +137,9 @@ interface ImportedOne {
 function importOne({ id: name, raw }: RawServer, importing: Importing): ImportedOne {
   const { request, context, ids } = importing;
   const skipped = (why: string): ImportedOne => ({
-    notes: [{ kind: 'skipped', message: `\`${name}\`: ${why}.` }],
+    notes: [{ kind: 'skipped', message: english`${code(name)}: ${why}` }],
   });
-  if (leadsBackHere(raw)) return skipped('it leads to a toolset of MCP Toolsets itself');
+  if (leadsBackHere(raw)) return skipped('it leads to a toolset of MCP Toolsets itself.');
   const id = idsFor(name, ids).free;
   const { existing = none, held } = request;
   const trial = new Variables(held);
@@ -146,7 +147,11 @@ function importOne({ id: name, raw }: RawServer, importing: Importing): Imported
   const isThere = (one: string): boolean => !!wanted && isSame(existing.get(one), wanted, trial);
   const there = idsFor(name, existing).held.find(isThere);
   if (there !== undefined)
-    return skipped(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
+    return skipped(
+      there === name
+        ? 'it is configured already.'
+        : english`it is configured already, as \`${there}\`.`,
+    );
   const translator = new Translator(id, raw, context);
   const entry = translator.translate();
   const { notes } = translator;
@@ -158,9 +163,10 @@ function importOne({ id: name, raw }: RawServer, importing: Importing): Imported
     entry,
   };
   if (id === name) return { server, notes };
-  const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
-  const why = existing.has(name) ? ', which the file has already.' : rule;
-  const message = `it was \`${clipped(name, 64)}\`${why}`;
+  const was = clipped(name, 64);
+  const message = existing.has(name)
+    ? english`it was \`${was}\`, which is taken.`
+    : english`it was \`${was}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
   return {
     server,
     notes: [
@@ -204,10 +210,12 @@ function unreadable(reason: string) {
   return { kind: 'unreadable', reason } as const;
 }
 
-function unknownFile(before: string) {
+/** @param reason why it has no form either */
+function unknownFile(reason?: string) {
   const programs = Object.values<Dialect>(dialects).map(({ program }) => program);
-  const reason = `${before} it is not clear which program it belongs to. Files of ${programs.slice(0, -1).join(', ')} and ${programs.at(-1)} are read; \`--format\` names one of them`;
-  return unreadable(reason.trim());
+  const all = andList([commaList(programs.slice(0, -1)), ...programs.slice(-1)]);
+  const unknown = english`it is not clear which program it belongs to. Files of ${all} are read; \`--format\` names one of them`;
+  return unreadable(reason === undefined ? unknown : english`${reason}, and ${unknown}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws.
  */
+import { english } from '../base/language.js';
 import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject, type Fields } from '../base/isObject.js';
@@ -22,13 +23,15 @@ export function readSource(source: string, form: SourceForm): Source | string {
   const { errors, root } = form === 'yaml' ? readYaml(text) : readJson(text);
   const [error] = errors;
   if (error) {
-    const what = 'what' in error ? `JSON: ${error.what}` : 'YAML';
-    return `it is not ${what} in line ${text.slice(0, error.span.start).split(/\r\n|\r|\n/).length}`;
+    const line = text.slice(0, error.span.start).split(/\r\n|\r|\n/).length;
+    return 'what' in error
+      ? english`it is not JSON: ${error.what} in line ${line}`
+      : english`it is not YAML in line ${line}`;
   }
   const twice: string[] = [];
   const value = lastOf(root, '', twice);
   if (isObject(value)) return { root: value, twice };
-  return `it is not ${form === 'yaml' ? 'a map in YAML' : 'a JSON object'}`;
+  return form === 'yaml' ? 'it is not a map in YAML' : 'it is not a JSON object';
 }
 
 function readToml(text: string): Source | string {
@@ -36,7 +39,9 @@ function readToml(text: string): Source | string {
     return { root: parseToml(text), twice: [] };
   } catch (error) {
     // The library's message quotes the line, and the line may have a secret.
-    return `it is not TOML${error instanceof TomlError ? ` in line ${error.line}` : ''}`;
+    return error instanceof TomlError
+      ? english`it is not TOML in line ${error.line}`
+      : 'it is not TOML';
   }
 }
 

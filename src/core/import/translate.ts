@@ -2,10 +2,11 @@
  * Translates one server (C6): every key is in the entry or in a note, and no secret is in either.
  */
 import path from 'node:path';
+import { english } from '../base/language.js';
 import { asFields, asList, isObject, isTexts } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { isSecretName, secretSpansOf } from '../base/secrets.js';
-import { asText } from '../base/text.js';
+import { asText, commaList } from '../base/text.js';
 import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../base/commandWords.js';
 import type { Table } from './dialects.js';
@@ -76,8 +77,10 @@ export class Translator {
     const off = this.keys.truth('disabled') === true || states.includes(false);
     this.rest(transport);
     if (this.inexact && !off) {
-      const why = 'because the items under “Not carried over” may change what it does.';
-      this.note('changed', `it is imported with \`enabled: false\`, ${why}`);
+      this.note(
+        'changed',
+        'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
+      );
     }
     return { ...((off || this.inexact) && { enabled: false }), ...entry };
   }
@@ -107,7 +110,7 @@ export class Translator {
       return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
     }
     if (word !== undefined) {
-      return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
+      return this.skip(english`the transport \`${word.slice(0, 40)}\` does not exist here.`);
     }
     if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) {
       return this.skip('it has a command and a URL.');
@@ -152,8 +155,9 @@ export class Translator {
     const { folder } = this.context.folders;
     const file = this.path(values, written, '`envFile`');
     if (file === undefined || isBelow(path.resolve(folder, file), folder)) return file;
-    const fix = 'Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.';
-    return this.lose(`\`envFile\` is outside the workspace folder, so it is not read. ${fix}`);
+    return this.lose(
+      '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
+    );
   }
 
   private commandLine(): string[] {
@@ -174,7 +178,7 @@ export class Translator {
       if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') {
         return [String(item)];
       }
-      this.lose(`item ${index + 1} of ${what} is not a text, and is left out.`);
+      this.lose(english`item ${index + 1} of ${what} is not a text, and is left out.`);
       return [];
     });
   }
@@ -184,10 +188,10 @@ export class Translator {
     if (words) {
       this.note(
         'changed',
-        `${what} was one text. It is split at its blanks into ${words.length} items.`,
+        english`${what} was one text. It is split at its blanks into ${words.length} items.`,
       );
     } else {
-      this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
+      this.lose(english`${what} is one text in which a quote is not closed; it is left whole.`);
     }
     return words ?? [line];
   }
@@ -195,13 +199,13 @@ export class Translator {
   private path(values: Values, written: string, what: string): string | undefined {
     if (holdsSecret(written)) {
       return this.lose(
-        `${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`,
+        english`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`,
       );
     }
     const found = values.path(written, what);
     if (found !== undefined) return found;
     this.lose(
-      `${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`,
+      english`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`,
     );
     return written;
   }
@@ -213,8 +217,9 @@ export class Translator {
     }
     const [scheme = 'https:'] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
     if (!/^https?:$/i.test(scheme)) {
-      const start = `its URL begins with \`${scheme.slice(0, 20)}\``;
-      return this.skip(`${start}, and only \`http:\` and \`https:\` are supported here.`);
+      return this.skip(
+        english`its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are supported here.`,
+      );
     }
     const url = values.url(written);
     const table = this.keys.table(...headerKeys);
@@ -235,11 +240,8 @@ export class Translator {
       const kept = allowed.filter((name) => !denied.includes(name));
       const patterns = kept.filter((name) => name.includes('*'));
       if (patterns.length > 0 && denied.length > 0) {
-        const [inside, out] = [patterns, denied].map((list) =>
-          list.map((name) => `\`${name}\``).join(', '),
-        );
         this.lose(
-          `${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`,
+          english`${codeList(denied)} of ${codeList(patterns)}: a whitelist wins over a blacklist here, so these tools are not kept out.`,
         );
       }
       return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
@@ -263,12 +265,12 @@ export class Translator {
       // It may be a list of the tools that run.
       this.inexact ||= !isObject(settings);
       if (!isObject(settings)) {
-        others.push(`\`tools.${name}\``);
+        others.push(`tools.${name}`);
       }
       for (const [key, value] of Object.entries(asFields(settings))) {
         const permission = key === 'approval_mode' ? permissionsOfModes.get(value) : undefined;
         if (permission === undefined) {
-          others.push(`\`tools.${name}.${key}\``);
+          others.push(`tools.${name}.${key}`);
         } else {
           modes.set(name, permission);
         }
@@ -282,14 +284,14 @@ export class Translator {
     }
     if (modes.size > 0) {
       const setting = `\`"mcpToolsets.toolPermissions": ${JSON.stringify(Object.fromEntries(modes))}\``;
-      lost(`permissions are a setting here: ${setting}, for the published names.`);
+      lost(english`permissions are a setting here: ${setting}, for the published names.`);
     }
     const unlike = 'there is nothing like it here.';
     if (typeof trusted === 'string') {
-      lost(`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
+      lost(english`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
     }
     if (others.length > 0) {
-      lost(`${others.join(', ')}: ${unlike}`);
+      lost(english`${codeList(others)}: ${unlike}`);
     }
   }
 
@@ -301,7 +303,10 @@ export class Translator {
       if (ms === undefined) continue;
       const earlier = setBy.get(what);
       if (earlier) {
-        this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which is used.`);
+        this.note(
+          'lost',
+          english`\`${earlier}\` sets the same limit as \`${key}\`, which is used.`,
+        );
       }
       setBy.set(what, key);
       limits[what] = durationText(ms);
@@ -318,9 +323,9 @@ export class Translator {
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
     const named = (kind: 'lost' | 'changed', known: readonly string[], about: string): void => {
-      const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
+      const found = known.filter((key) => left.delete(key)).map((key) => key.slice(0, 40));
       if (found.length > 0) {
-        this.note(kind, `${found.join(', ')}: ${about}`);
+        this.note(kind, english`${codeList(found)}: ${about}`);
       }
     };
     named(
@@ -328,14 +333,17 @@ export class Translator {
       oauthKeys,
       'most servers need none; see the key `oauth` for a client that is registered.',
     );
-    const [foreign, how] =
+    const [foreign, why] =
       transport === 'stdio'
-        ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
+        ? [
+            [...headerKeys, ...otherHeaderKeys, ...urlKeys],
+            'this has no effect on a server that is started by a command.',
+          ]
         : [
             [...envKeys, ...commandKeys, ...cwdKeys, 'args', 'envFile', 'env_keys'],
-            'is reached at a URL',
+            'this has no effect on a server that is reached at a URL.',
           ];
-    named('lost', foreign, `this has no effect on a server that ${how}.`);
+    named('lost', foreign, why);
     named('changed', ['env_vars'], 'servers get the whole environment here.');
     named('lost', descriptive, 'descriptions are not kept here.');
     const times = [...left].filter((key) => /time_?out/i.test(key));
@@ -345,7 +353,7 @@ export class Translator {
   }
 
   private skip(why: string): undefined {
-    this.notes.push({ kind: 'skipped', message: `\`${this.id}\`: ${why}` });
+    this.notes.push({ kind: 'skipped', message: english`${code(this.id)}: ${why}` });
     return undefined;
   }
 
@@ -418,7 +426,10 @@ class Keys {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));
     for (const other of others) {
-      this.complain(`\`${other}\` means the same as \`${key}\`, which is used.`, false);
+      this.complain(
+        english`\`${other}\` means the same as \`${key ?? ''}\`, which is used.`,
+        false,
+      );
     }
     return key === undefined ? undefined : this.raw[key];
   }
@@ -445,7 +456,7 @@ class Keys {
   /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
     const isWord = (word: string, value: unknown): boolean => asText(value).toLowerCase() === word;
-    return this.as([key], '`true` or `false`', (value) =>
+    return this.as([key], english`\`true\` or \`false\``, (value) =>
       [true, false].find((one) => isWord(String(one), value)),
     );
   }
@@ -459,11 +470,13 @@ class Keys {
       (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
     const ms = isNumber ? Number(value) * unitMs : milliseconds(asText(value));
     if (ms === undefined || ms <= 0) {
-      return this.complain(`\`${key}\` is not a duration.`, false);
+      return this.complain(english`\`${key}\` is not a duration.`, false);
     }
     if (!isNumber || ms >= 1000) return ms;
-    const why = 'too short to be meant, so it is not carried over';
-    return this.complain(`\`${key}\` would be ${ms} ms, which is ${why}.`, false);
+    return this.complain(
+      english`\`${key}\` would be ${ms} ms, which is too short to be meant, so it is not carried over.`,
+      false,
+    );
   }
 
   left(): string[] {
@@ -479,8 +492,16 @@ class Keys {
     const key = keys.find((each) => isThere(this.raw[each]));
     return value === undefined
       ? undefined
-      : (read(value) ?? this.complain(`\`${key}\` is not ${expected}.`, true));
+      : (read(value) ?? this.complain(english`\`${key ?? ''}\` is not ${expected}.`, true));
   }
+}
+
+export function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function codeList(texts: readonly string[]): string {
+  return commaList(texts.map(code));
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,9 +2,10 @@
  * The values of an imported server (C6): secrets and references become references here, with a note
  * on what to set.
  */
+import { english } from '../base/language.js';
 import type { Span } from '../base/readings.js';
 import { isSecret, secretSpansOf, withoutSecrets } from '../base/secrets.js';
-import { asText } from '../base/text.js';
+import { asText, andList } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
 import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import {
@@ -126,7 +127,7 @@ export class Values {
     bearer: string | undefined,
   ): ImportedTable | undefined {
     const slotOf = (name: string): Slot => ({
-      where: `header \`${name}\``,
+      where: english`header \`${name}\``,
       wanted: () =>
         /^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`,
       secrets: (text) => {
@@ -154,7 +155,7 @@ export class Values {
     const written = Object.entries(table ?? {}).filter(([name]) => {
       const other = set.find((each) => each.name.toLowerCase() === name.toLowerCase());
       if (other)
-        this.note('lost', `header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
+        this.note('lost', english`header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
       return !other;
     });
     const headers = this.map(Object.fromEntries(written), slotOf);
@@ -167,7 +168,7 @@ export class Values {
   /** @param index counts from zero; @param before the argument in front of it */
   argument(written: string, index: number, before: string | undefined): ImportedValue {
     return this.value(written, {
-      where: `argument ${index + 1}`,
+      where: english`argument ${index + 1}`,
       wanted: (secret) =>
         secret !== undefined && /^[A-Z][A-Z0-9_]+$/.test(secret)
           ? secret
@@ -199,8 +200,8 @@ export class Values {
       const slot = slotOf(name);
       if (value === undefined) continue;
       if (value === null)
-        this.note('lost', `${slot.where} has no value (\`null\`), so it is left out.`);
-      else if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
+        this.note('lost', english`${slot.where} has no value (\`null\`), so it is left out.`);
+      else if (typeof value === 'object') this.note('lost', english`${slot.where} is not a text.`);
       else values[name] = this.value(asText(value), slot);
     }
     return values;
@@ -230,12 +231,12 @@ export class Values {
       if (only.kind === 'secret') return this.secret(only.name, place);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
-    const from = references
-      .map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``))
-      .join(' and ');
+    const from = andList(
+      references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)),
+    );
     this.note(
       'set',
-      `Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`,
+      english`Set the variable \`${name}\` to the whole value of ${slot.where}, which combines ${from}.`,
     );
     return { env: name };
   }
@@ -251,12 +252,12 @@ export class Values {
     if (isMistaken) {
       this.note(
         'set',
-        `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`,
+        english`Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`,
       );
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note(
         'set',
-        `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`,
+        english`Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`,
       );
     }
     return reference('env', name, slot, byDefault);
@@ -267,10 +268,11 @@ export class Values {
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
-    const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
     this.note(
       'set',
-      `${todo} for ${slot.where}: the value that the other program asks for${what}.`,
+      isPassword
+        ? english`Enter the secret \`${name}\` for ${slot.where}: the value that the other program asks for${what}.`
+        : english`Set the variable \`${name}\` for ${slot.where}: the value that the other program asks for${what}.`,
     );
     if (isPassword) return reference('secret', name, slot);
     return reference('env', name, slot, openDefault(name, byDefault, slot));
@@ -281,7 +283,7 @@ export class Values {
     const wanted = variables.name(name, this.server, `secret:${name}`);
     this.note(
       'set',
-      `Enter the secret \`${wanted}\` for ${slot.where}: ${dialect.program} keeps it outside the file.`,
+      english`Enter the secret \`${wanted}\` for ${slot.where}: ${dialect.program} keeps it outside the file.`,
     );
     return reference('secret', wanted, slot);
   }
@@ -299,10 +301,9 @@ export class Values {
         foreign &&
         !(isArgument && foreign.kind === 'variable' && foreign.name in this.ownVariables)
       ) {
-        const what = `\`${foreign.written}\` in ${slot.where}`;
         this.note(
           'set',
-          `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`,
+          english`Replace \`${foreign.written}\` in ${slot.where} if it is a reference: ${dialect.program} takes it literally.`,
         );
       }
       return text;
@@ -311,7 +312,7 @@ export class Values {
       const name = variables.secret(slot.wanted(undefined), this.server, text);
       this.note(
         'set',
-        `Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`,
+        english`Enter the secret \`${name}\`: the whole value of ${slot.where}, which holds several secrets.`,
       );
       return { secret: name };
     }
@@ -321,8 +322,12 @@ export class Values {
       text.slice(secret.start, secret.end),
     );
     const prefix = text.slice(0, secret.start);
-    const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
-    this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
+    this.note(
+      'set',
+      /^\w+\s+$/.test(prefix)
+        ? english`Enter the secret \`${name}\`: the one in ${slot.where}, without “${prefix.trim()}”.`
+        : english`Enter the secret \`${name}\`: the one in ${slot.where}.`,
+    );
     return reference('secret', name, {
       ...slot,
       prefix,
@@ -372,11 +377,12 @@ export class Values {
     });
     if (changed) {
       const text = pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
-      const shown =
+      this.note(
+        'changed',
         text !== undefined && secrets(text).length === 0
-          ? `is \`${text}\` now`
-          : 'has its folder written out';
-      this.note('changed', `${where} ${shown}, because values here do not refer to folders.`);
+          ? english`${where} is \`${text}\` now, because values here do not refer to folders.`
+          : english`${where} has its folder written out, because values here do not refer to folders.`,
+      );
     }
     return pieces;
   }

@@ -3,6 +3,7 @@
  * a call; `end` resolves after its process tree is gone; a lost call returns after the pool knows
  * the death.
  */
+import { english } from '../base/language.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { asText } from '../base/text.js';
@@ -329,7 +330,7 @@ export class Instance implements SlotHolder {
     if (!this.isBusy) return this.end(reason);
     const limit = this.deps.clock.after(
       limitMs,
-      () => void this.end(`${reason}, and the drain limit has passed`),
+      () => void this.end(english`${reason}, and the drain limit has passed`),
     );
     await this.ended;
     limit.dispose();

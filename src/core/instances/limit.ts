@@ -5,6 +5,7 @@
  * only when its connection is gone; an instance is never evicted while its server works on a call,
  * or while enough others are ending; a lease is not evicted within five minutes of its last use.
  */
+import { english } from '../base/language.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { Emitter, nextEvent } from '../base/events.js';
@@ -170,7 +171,7 @@ export class LimitedConnector {
     } catch (error) {
       const whole = error instanceof Error ? (error.stack ?? error.message) : asText(error);
       this.log.write('error', `${request.server}: ${whole}`);
-      const message = `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`;
+      const message = english`did not start, because of a defect in MCP Toolsets: ${asText(error)}.`;
       const fix =
         'Restart the server; if it happens again, report it with the log of MCP Toolsets.';
       return {
@@ -201,7 +202,7 @@ function longest(
 }
 
 function full(most: number): StartFailure {
-  const message = `did not start: the limit of ${most} instances is reached, and each of them was used in the last five minutes.`;
+  const message = english`did not start: the limit of ${most} instances is reached, and each of them was used in the last five minutes.`;
   const fix =
     'Release an instance that you do not need, or raise the limit by `maxInstances` at the head of .minds/mcp.yaml, unless `--max-instances` or the setting mcpToolsets.maxInstances is given.';
   return {

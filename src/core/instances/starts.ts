@@ -3,6 +3,7 @@
  * and one start ahead at most, which makes no caller wait and evicts no instance; a cancelled start
  * leaves nothing.
  */
+import { english } from '../base/language.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
 import { orAborted } from '../base/events.js';
@@ -279,7 +280,7 @@ const onlyOne =
  */
 export function besideAnother(failure: StartFailure, fix: string): StartFailure {
   if (!failure.isTaken) return failure;
-  const message = `${failure.message} Another instance of this server runs, so it most likely has it.`;
+  const message = english`${failure.message} Another instance of this server runs, so it most likely has it.`;
   return { ...failure, message, fix };
 }
 

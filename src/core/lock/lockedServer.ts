@@ -1,6 +1,6 @@
 /** What a server offers now, as its lock has it, and the difference between both (S3d). Pure. */
 import type { LockedOffer, ReviewedOffers } from '../approval/offerPrints.js';
-import { listed } from '../approval/changePhrase.js';
+import { andList } from '../base/text.js';
 import { byCodeUnits } from '../base/canonicalJson.js';
 import { english, filled } from '../base/language.js';
 import type { RunningPackage } from '../packages/package.js';
@@ -64,7 +64,7 @@ function howChanged(
   if (!was) return english`added`;
   if (!is) return english`removed`;
   const changed = lockedParts(kind).filter((_, index) => was[index] !== is[index]);
-  return changed.length === 0 ? undefined : english`${listed(changed)} changed`;
+  return changed.length === 0 ? undefined : english`${andList(changed)} changed`;
 }
 
 /** Returns both packages if they differ. A version that is unknown differs from none. */

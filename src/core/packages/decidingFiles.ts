@@ -6,25 +6,32 @@
  * code of the workspace, as with programs (S1n).
  */
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { asFields } from '../base/isObject.js';
+import { withoutMark } from '../base/byteOrderMark.js';
+import { asFields, isObject, isTexts, type Fields } from '../base/isObject.js';
 import { foldersUp, leadsDown, realPath } from '../base/paths.js';
 import { anyBytes, FileRefused, largestConfigFile, readTextFileSync } from '../base/textFile.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import type { DecidingFile, StdioLaunch } from '../config/model.js';
 import { launchesIn, type Launched } from './package.js';
 
-/** What a file says; undefined if there is none. */
-type ReadFile = (file: string) => string | undefined;
+/** What is on the disk. */
+interface Disk {
+  /** The content of a file; undefined if there is none. */
+  readonly read: (file: string) => string | undefined;
+  /** The folders of all packages that npm finds from a folder; undefined if they are too many. */
+  readonly packagesIn: (folder: string) => readonly string[] | undefined;
+}
 
 /** @param roots the real folders of the workspace and its repositories */
 export function decidingFiles(
   roots: readonly string[],
   launch: StdioLaunch,
-  read: ReadFile = contentOf,
+  disk: Disk = { read: contentOf, packagesIn },
 ): readonly DecidingFile[] {
   const launches = roots.length === 0 ? [] : launchesIn(launch);
-  const found = launches.flatMap((launched) => filesOf(launched, roots, launch.cwd, read));
+  const found = launches.flatMap((launched) => filesOf(launched, roots, launch.cwd, disk));
   const keyOf = ({ kind, file }: DecidingFile): string => `${kind} ${file}`;
   return [...new Map(found.map((one) => [keyOf(one), one])).values()];
 }
@@ -33,9 +40,10 @@ function filesOf(
   launched: Launched,
   roots: readonly string[],
   cwd: string,
-  read: ReadFile,
+  disk: Disk,
 ): readonly DecidingFile[] {
   const { launcher, changedTo } = launched;
+  const { read } = disk;
   const isInside = (file: string): boolean => roots.some((root) => leadsDown(root, file));
   const starts = ['.', ...changedTo].map((folder) => path.resolve(cwd, folder));
   const named = starts.flatMap((start) =>
@@ -44,13 +52,16 @@ function filesOf(
   const begins = starts.flatMap((start) =>
     ['.', ...launched.folders].map((folder) => realPath(path.resolve(start, folder))),
   );
+  const ofPython = launcher.readsModules ? begins.filter(isInside) : [];
   const folders = new Set(begins.flatMap(foldersUp).filter(isInside));
   return [
     ...named.filter(isInside).flatMap((file) => settings(file, read)),
+    ...ofPython.flatMap(pythonModules),
     ...[...folders].flatMap((folder) => [
       ...launcher.files.flatMap((name) => settings(path.join(folder, name), read)),
       ...manifest(path.join(folder, 'package.json'), launched, read),
-      ...(launcher.isLocalFirst ? localPackage(folder, launched, read) : []),
+      ...localPrograms(folder, launched, read),
+      ...(launcher.isLocalFirst ? localPackages(folder, launched, disk) : []),
     ]),
   ];
 }
@@ -59,12 +70,17 @@ function filesOf(
 export function decidingFinder(
   roots: readonly string[],
 ): (launch: StdioLaunch) => readonly DecidingFile[] {
-  const known = new Map<string, string | undefined>();
-  const read: ReadFile = (file) => {
-    if (!known.has(file)) known.set(file, contentOf(file));
-    return known.get(file);
+  const disk = { read: remembered(contentOf), packagesIn: remembered(packagesIn) };
+  return (launch) => decidingFiles(roots, launch, disk);
+}
+
+function remembered<T>(look: (file: string) => T): (file: string) => T {
+  const known = new Map<string, T>();
+  return (file) => {
+    const found = known.has(file) ? (known.get(file) as T) : look(file);
+    known.set(file, found);
+    return found;
   };
-  return (launch) => decidingFiles(roots, launch, read);
 }
 
 /** An unreadable file has the reason for its content, because it may be readable at the start. */
@@ -82,7 +98,7 @@ function fileOf(kind: DecidingFile['kind'], file: string, content: string): Deci
   return [{ kind, file, digest: createHash('sha256').update(content).digest('hex') }];
 }
 
-function settings(file: string, read: ReadFile): DecidingFile[] {
+function settings(file: string, read: Disk['read']): DecidingFile[] {
   const text = read(file);
   if (text === undefined) return [];
   if (path.basename(file) !== 'pyproject.toml') return fileOf('registry', file, text);
@@ -94,50 +110,167 @@ function settings(file: string, read: ReadFile): DecidingFile[] {
 /** npm runs a program of the project itself if its name is the first word. */
 function manifest(
   file: string,
-  { launcher, package: named, programs }: Launched,
-  read: ReadFile,
+  { launcher, names, programs }: Launched,
+  read: Disk['read'],
 ): DecidingFile[] {
   const text = launcher.manifestKeys.length > 0 ? read(file) : undefined;
   if (text === undefined) return [];
-  const parsed = unlessThrown<unknown>(() => JSON.parse(text));
+  const fields = fieldsIn(text);
   // Its launcher may read more than JSON.
-  if (parsed === undefined) return fileOf('registry', file, text);
-  const fields = asFields(parsed);
-  const { name, version, bin } = fields;
+  if (fields === undefined) return fileOf('registry', file, text);
+  const { name, version, bin, directories } = fields;
   const decides = launcher.manifestKeys.filter((key) => fields[key] !== undefined);
-  const own =
-    launcher.isLocalFirst &&
-    ((named !== undefined && name === named.name) ||
-      programs.some((program) => Object.hasOwn(asFields(bin), program)));
+  // npm takes the last part of each name in `bin`, and the files of `directories.bin`.
+  const bins = typeof bin === 'string' ? [name] : Object.entries(bin ?? {}).flat();
+  const hasProgram = bins.some((one) => {
+    const last = String(one).replace(/^.*[/\\:]/s, '');
+    return programs.includes(last);
+  });
+  const isMeant =
+    names.some((one) => one === name) || hasProgram || asFields(directories)['bin'] !== undefined;
   const chosen = decides.map((key) => [key, fields[key]]);
+  const said = [name, version, bin, directories];
   return [
     ...(chosen.length > 0 ? fileOf('registry', file, JSON.stringify(chosen)) : []),
-    ...(own ? fileOf('local package', file, JSON.stringify([name, version, bin])) : []),
+    ...(launcher.isLocalFirst && isMeant
+      ? fileOf('local package', file, JSON.stringify(said))
+      : []),
   ];
 }
 
-/** npm takes a program of `node_modules/.bin` whose name is the whole first word, `@1.2.3` too. */
-function localPackage(
+function fieldsIn(text: string): Fields | undefined {
+  const parsed = unlessThrown(() => JSON.parse(withoutMark(text)) as unknown);
+  return parsed === undefined ? undefined : asFields(parsed);
+}
+
+function localFile(folder: string, place: string, text = ''): DecidingFile[] {
+  // Relative, because it is the same in each worktree.
+  return fileOf('local package', place, `${path.relative(folder, realPath(place))}\n${text}`);
+}
+
+/** npm takes a program whose name is the whole first word, `@1.2.3` too. */
+function localPrograms(
   folder: string,
-  { package: named, programs }: Launched,
-  read: ReadFile,
+  { launcher, programs }: Launched,
+  read: Disk['read'],
+): DecidingFile[] {
+  const names = launcher.localPrograms.flatMap((name) => {
+    if (!name.includes('{program}')) return [name];
+    return programs.map((program) => name.replace('{program}', () => program));
+  });
+  return names.flatMap((name) => {
+    const place = path.join(folder, name);
+    if (!leadsDown(folder, place) || read(place) === undefined) return [];
+    return localFile(folder, place);
+  });
+}
+
+/** `python -m pip` looks for each module in its folder first. The names count, as with programs. */
+function pythonModules(folder: string): DecidingFile[] {
+  const isModule = (name: string): boolean => {
+    if (/\.(?:py[cd]?|so)$/.test(name)) return true;
+    const inner = namesIn(path.join(folder, name));
+    return inner.some((one) => one.startsWith('__init__.'));
+  };
+  const names = namesIn(folder).filter(isModule);
+  return names.length > 0 ? fileOf('local package', folder, names.sort().join('\n')) : [];
+}
+
+function namesIn(folder: string): string[] {
+  return unlessThrown(() => readdirSync(folder)) ?? [];
+}
+
+/** The name in its `package.json` counts, in whatever folder it is, or the name in npm's record. */
+function localPackages(
+  folder: string,
+  { names }: Launched,
+  { read, packagesIn: find }: Disk,
 ): DecidingFile[] {
   const modules = path.join(folder, 'node_modules');
-  // Relative, because it is the same in each worktree.
-  const linked = (place: string): string => path.relative(folder, realPath(place));
-  const names = named ? [named.name] : [];
-  const bins = [...programs, ...names.map((name) => name.replace(/^.*\//, ''))].filter(
-    (name) => name !== '' && leadsDown(modules, path.join(modules, name)),
-  );
-  return [
-    ...names.flatMap((name) => {
+  const places = names.length > 0 ? find(folder) : [];
+  if (places === undefined) return localFile(folder, modules);
+  // A name may be escaped.
+  const signs = [...names, '\\'];
+  const mayName = (text: string): boolean => signs.some((sign) => text.includes(sign));
+  const found = places.flatMap((place) => {
+    const text = read(path.join(place, 'package.json')) ?? '';
+    if (!mayName(text)) return [];
+    const fields = fieldsIn(text);
+    const isMeant = fields === undefined || names.some((name) => name === fields['name']);
+    return isMeant ? localFile(folder, place, text) : [];
+  });
+  // A package on the disk replaces its record.
+  return [...recorded(folder, names, read), ...found];
+}
+
+/** npm believes its record of a folder, also if a `package.json` says another name. */
+function recorded(folder: string, names: readonly string[], read: Disk['read']): DecidingFile[] {
+  const record = path.join(folder, 'node_modules/.package-lock.json');
+  const text = names.length > 0 ? read(record) : undefined;
+  if (text === undefined) return [];
+  const fields = fieldsIn(text);
+  if (fields === undefined) return localFile(folder, record, text);
+  return Object.entries(asFields(fields['packages'])).flatMap(([at, entry]) => {
+    const { name = at.replace(/^.*node_modules\//, ''), ...rest } = asFields(entry);
+    if (names.every((one) => one !== name)) return [];
+    const place = path.join(folder, at);
+    return localFile(folder, place, JSON.stringify(rest));
+  });
+}
+
+/** To read this many takes less than 50 ms (P10). */
+const mostFolders = 1000;
+
+/** npm reads packages in packages, packages beside linked ones, and workspaces that are not linked. */
+function packagesIn(folder: string): readonly string[] | undefined {
+  let left = mostFolders;
+  const look = (at: string): readonly string[] => {
+    const entries = left-- > 0 ? unlessThrown(() => readdirSync(at, { withFileTypes: true })) : [];
+    return (entries ?? []).filter((one) => !one.isFile()).map(({ name }) => name);
+  };
+  const places = workspaces(folder, look);
+  const folders = new Set([folder, ...places]);
+  for (const one of folders) {
+    const modules = path.join(one, 'node_modules');
+    const names = look(modules).flatMap((name) => {
+      if (!name.startsWith('@')) return [name];
+      const scoped = look(path.join(modules, name));
+      return scoped.map((own) => path.join(name, own));
+    });
+    if (left < 0 || places.length + names.length > mostFolders) return undefined;
+    for (const name of names.filter((each) => !each.startsWith('.'))) {
       const place = path.join(modules, name);
-      const text = read(path.join(place, 'package.json'));
-      return text === undefined ? [] : fileOf('local package', place, `${linked(place)}\n${text}`);
-    }),
-    ...[...new Set(bins)].flatMap((name) => {
-      const place = path.join(modules, '.bin', name);
-      return read(place) === undefined ? [] : fileOf('local package', place, linked(place));
-    }),
-  ];
+      const real = realPath(place);
+      places.push(place);
+      const beside = real === place ? [place] : foldersUp(real);
+      for (const up of beside) {
+        if (leadsDown(folder, up)) folders.add(up);
+      }
+    }
+  }
+  return places;
+}
+
+function workspaces(folder: string, look: (at: string) => readonly string[]): string[] {
+  const text = contentOf(path.join(folder, 'package.json')) ?? '';
+  const given = fieldsIn(text)?.['workspaces'];
+  const patterns = isObject(given) ? given['packages'] : given;
+  const inside = (at: string): string[] =>
+    look(at)
+      .filter((name) => !/^(?:\.|node_modules$)/.test(name))
+      .map((name) => path.join(at, name));
+  const below = (at: string): string[] => [at, ...inside(at).flatMap(below)];
+  const next = (at: string, part: string): string[] => {
+    if (part === '**') return below(at);
+    if (/[^\w.@ -]/.test(part)) return inside(at);
+    return [path.join(at, part)];
+  };
+  if (!isTexts(patterns)) return [];
+  return patterns.flatMap((pattern) => {
+    let found = [folder];
+    for (const part of pattern.split('/')) {
+      found = found.flatMap((at) => next(at, part));
+    }
+    return found;
+  });
 }

@@ -35,37 +35,46 @@ export interface Launcher {
   readonly files: readonly string[];
   /** The keys of `package.json` that decide what it runs. */
   readonly manifestKeys: readonly string[];
-  /** True if a package of the same name in `node_modules` runs in place of the registry's. */
+  /** True if a package of the project with the same name runs in place of the registry's. */
   readonly isLocalFirst: boolean;
+  /** True if Python modules of the folder run in place of its own. */
+  readonly readsModules: boolean;
+  /** The places in the folder or above whose programs run in place of others, if they are there. */
+  readonly localPrograms: readonly string[];
 }
 
 type Row = Pick<Launcher, 'name' | 'spelt' | 'names'> &
   Readonly<Record<'flags' | 'valued', string>> &
   Partial<
-    Readonly<Record<'naming' | 'folders' | 'fileOptions' | 'files' | 'manifestKeys', string>> & {
-      readonly isLocalFirst: boolean;
-    }
+    Readonly<
+      Record<
+        'naming' | 'folders' | 'fileOptions' | 'files' | 'manifestKeys' | 'localPrograms',
+        string
+      >
+    > &
+      Pick<Launcher, 'isLocalFirst' | 'readsModules'>
   >;
 
 function row(given: Row): Launcher {
-  const { naming = '', folders = '', fileOptions = '' } = given;
-  const { files = '', manifestKeys = '', isLocalFirst = false } = given;
+  const { flags, valued, naming, folders = '', fileOptions = '' } = given;
   return {
     name: given.name,
     spelt: given.spelt,
     names: given.names,
-    flags: new Set(words(given.flags)),
-    valued: new Set(words(`${given.valued} ${folders} ${fileOptions}`)),
+    flags: new Set(words(flags)),
+    valued: new Set(words(`${valued} ${folders} ${fileOptions}`)),
     naming: new Set(words(naming)),
     folders: new Set(words(folders)),
     fileOptions: new Set(words(fileOptions)),
-    files: words(files),
-    manifestKeys: words(manifestKeys),
-    isLocalFirst,
+    files: words(given.files),
+    manifestKeys: words(given.manifestKeys),
+    localPrograms: words(given.localPrograms),
+    isLocalFirst: given.isLocalFirst ?? false,
+    readsModules: given.readsModules ?? false,
   };
 }
 
-function words(text: string): string[] {
+function words(text = ''): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
@@ -76,6 +85,11 @@ function words(text: string): string[] {
 const ofManagers = `.tool-versions mise.toml .mise.toml mise.local.toml
     .mise.local.toml mise/config.toml .mise/config.toml
     .config/mise.toml .config/mise/config.toml`;
+
+/** Their `PATH` begins with this folder, and a package of npm starts by `env node`. */
+const nodes = `node_modules/.bin/node
+    node_modules/.bin/node.exe
+    node_modules/.bin/node.cmd`;
 
 /** `npm help config`; a cache or a registry in `.npmrc` decides like a version does. */
 const npm = {
@@ -95,6 +109,9 @@ const npm = {
   // Volta's `npx` reads it (`docs.volta.sh/guide/understanding`).
   manifestKeys: 'volta',
   isLocalFirst: true,
+  localPrograms: `node_modules/.bin/{program}
+    node_modules/.bin/sh
+    ${nodes}`,
 } as const;
 
 /** `pnpm.io/cli/dlx`, `pnpm.io/settings`, `pnpm.io/pnpmfile`. */
@@ -106,6 +123,7 @@ const pnpm = {
   folders: '-C --dir',
   files: `.npmrc pnpm-workspace.yaml .pnpmfile.cjs .pnpmfile.mjs .node-version ${ofManagers}`,
   manifestKeys: 'packageManager devEngines pnpm volta',
+  localPrograms: nodes,
 } as const;
 
 /**
@@ -123,6 +141,8 @@ const bun = {
     .env.development.local .env.production .env.production.local
     .env.test .env.test.local .node-version ${ofManagers}`,
   isLocalFirst: true,
+  localPrograms: `node_modules/.bin/{program}
+    ${nodes}`,
 } as const;
 
 /**
@@ -217,6 +237,8 @@ export const launchers: readonly Launcher[] = [
     valued: '--python --pip-args -i --index-url --backend --with --fetch-python',
     naming: '--spec',
     files: `.python-version ${ofManagers}`,
+    localPrograms: '__pypackages__ {program}',
+    readsModules: true,
   }),
   row({ ...container, name: 'docker run', spelt: ['docker', 'run'] }),
   row({ ...container, name: 'docker run', spelt: ['docker', 'container', 'run'] }),

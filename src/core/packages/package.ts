@@ -27,8 +27,10 @@ export interface Launched {
   readonly folders: readonly string[];
   /** The values of options that name a file with settings. */
   readonly files: readonly string[];
-  /** The first words that may name a program of the package. */
+  /** The words that may name a program. */
   readonly programs: readonly string[];
+  /** The names of packages in the words that may name one. */
+  readonly names: readonly string[];
 }
 
 export function packageOf(launch: Launch): NamedPackage | undefined {
@@ -45,17 +47,20 @@ function wordsOf({ command, args }: StdioLaunch): readonly string[] {
 export function launchedBy(launch: StdioLaunch): Launched | undefined {
   const given = wordsOf(launch);
   const [program, ...rest] = startedWords(given);
-  const name = program && programName(program.text);
-  for (const launcher of launchers) {
-    const { spelt } = launcher;
-    if (spelt[0] !== name) continue;
-    const words = behindWords(rest, launcher);
-    if (!words) continue;
-    const launched = readArguments(launcher, words);
-    if (program?.from === 0 && program.text === given[0]) return launched;
-    return behindOthers(launched, wordLists(given));
-  }
-  return undefined;
+  const [launched] = program ? launchedWith(program.text, rest) : [];
+  const isFirst = program?.from === 0 && program.text === given[0];
+  return launched && !isFirst ? behindOthers(launched, wordLists(given)) : launched;
+}
+
+/** @param words those behind the program */
+function launchedWith(program: string, words: readonly StartedWord[]): readonly Launched[] {
+  const name = programName(program);
+  return launchers
+    .filter(({ spelt }) => spelt[0] === name)
+    .flatMap((launcher) => {
+      const behind = behindWords(words, launcher);
+      return behind ? [readArguments(launcher, behind)] : [];
+    });
 }
 
 const mostMentioned = 16;
@@ -75,11 +80,7 @@ export function launchesIn(launch: StdioLaunch): readonly Launched[] {
   );
   return mentioned.slice(0, mostMentioned).flatMap(({ word, words, at }) => {
     const rest = words.slice(at + 1, at + mostRead).map((text, from) => ({ text, from }));
-    const named = launchers.filter(({ spelt }) => spelt[0] === programName(word));
-    return named.flatMap((launcher) => {
-      const behind = behindWords(rest, launcher);
-      return behind ? [behindOthers(readArguments(launcher, behind), lists)] : [];
-    });
+    return launchedWith(word, rest).map((launched) => behindOthers(launched, lists));
   });
 }
 
@@ -132,24 +133,25 @@ interface Options {
 
 function readArguments(launcher: Launcher, words: readonly StartedWord[]): Launched {
   const { named, folders, files, rest } = optionsIn(launcher, words);
-  const [first] = rest ?? [];
-  const [only, ...others] = named.length > 0 ? named : first ? [first] : [];
-  const isKnown = rest !== undefined && only !== undefined && others.length === 0;
-  const spec = isKnown ? specs[launcher.names](only.text) : undefined;
-  const found = spec &&
-    isKnown && {
-      launcher: launcher.name,
-      ...spec,
-      argument: only.from - 1,
-    };
+  // Each word behind an option that is not in the table may be the program and the package.
+  const first = rest?.slice(0, 1) ?? words.slice(0, mostRead);
+  const asked = rest !== undefined && named.length > 0 ? named : first;
+  const read = specs[launcher.names];
+  const [only, ...others] = asked;
+  const spec = rest && only && others.length === 0 ? read(only.text) : undefined;
+  // The command is no argument.
+  const isArgument = only !== undefined && only.from > 0;
   return {
     launcher,
-    // The command is no argument.
-    package: found && found.argument >= 0 ? found : undefined,
+    package:
+      spec && isArgument
+        ? { launcher: launcher.name, ...spec, argument: only.from - 1 }
+        : undefined,
     changedTo: [],
     folders,
     files,
-    programs: first ? [first.text] : [],
+    programs: first.map(({ text }) => text).filter((text) => !/^(?:-|$|\0)/.test(text)),
+    names: asked.flatMap(({ text }) => read(text)?.name ?? []),
   };
 }
 

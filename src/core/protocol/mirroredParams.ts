@@ -2,6 +2,7 @@
  * Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its
  * tool marks.
  */
+import { english } from '../base/language.js';
 import { isObject, mapped, without, type Fields } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { valueKeywords } from './shapes.js';
@@ -86,18 +87,18 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
   const params: MirroredParam[] = [];
   const seen = new Set<string>();
   let detail: string | undefined;
-  const wrong = (what: string): void => void (detail ??= `has an \`${annotation}\` ${what}`);
+  const wrong = (what: string): void => void (detail ??= english`has an \`${annotation}\` ${what}`);
   const annotated = (node: Fields, path: readonly string[] | undefined): void => {
     const header = node[annotation];
     if (header === undefined) return;
     if (typeof header !== 'string' || !token.test(header))
-      return wrong('that is not the name of a header');
+      return wrong(english`that is not the name of a header`);
     if (!path || path.length === 0)
-      return wrong('where it is not allowed: only `properties` may lead to it');
+      return wrong(english`where it is not allowed: only \`properties\` may lead to it`);
     if (!mirroredTypes.includes(node['type'] as string))
-      return wrong('on a parameter that is not a string, integer or boolean');
+      return wrong(english`on a parameter that is not a string, integer or boolean`);
     const lower = header.toLowerCase();
-    if (seen.has(lower)) return wrong(`"${header}" twice`);
+    if (seen.has(lower)) return wrong(english`"${header}" twice`);
     seen.add(lower);
     params.push({ header, path });
   };

@@ -2,6 +2,7 @@
  * Checks the apps of one server's tools once, and when a client reads a page (G8). A missing answer
  * is no fault.
  */
+import { english } from '../base/language.js';
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Redactor } from '../base/log.js';
@@ -47,7 +48,7 @@ export class AppPages {
     if (outcome.kind === 'result') fault = appFault(uri, outcome.result['contents']);
     else if (outcome.code !== errorCodes.methodNotFound) {
       const said = clipped(this.redactor.redact(outcome.message), longestError);
-      fault = `the server does not give it (${said.replace(/\.$/, '')})`;
+      fault = english`the server does not give it (${said.replace(/\.$/, '')})`;
     }
     const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
     this.faults.set(uri, fault);

@@ -4,6 +4,7 @@
  * synchronous step; an overtaken start ends and changes nothing; a launch without approval never
  * starts (S1); a disposed unit leaves nothing.
  */
+import { english } from '../base/language.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { orAborted } from '../base/events.js';
@@ -271,9 +272,8 @@ export class ServerUnit {
       return this.start();
     }
     const isWhole = by === 'a person' || definition.trulyStateless;
-    await (isWhole
-      ? serving.pool.recycle(`${by} restarted it`)
-      : serving.pool.endUnheld(`${by} restarted it`));
+    const why = english`${by} restarted it`;
+    await (isWhole ? serving.pool.recycle(why) : serving.pool.endUnheld(why));
     // While its processes ended, a person may have stopped it, or a call may have started another
     // instance.
     if (this.serving === serving && !serving.pool.open) await serving.startAgain();
@@ -281,7 +281,9 @@ export class ServerUnit {
   }
 
   release(conversation: string, by: Releaser): Promise<boolean> {
-    return this.serving?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
+    return (
+      this.serving?.pool.release(conversation, english`${by} ended it`) ?? Promise.resolve(false)
+    );
   }
 
   async dispose(): Promise<void> {

@@ -1,4 +1,5 @@
 /** The one snapshot for every view, immutable. A view never asks a connection. */
+import { english } from '../base/language.js';
 import { reviewedInstructions, type ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { isLoopback } from '../base/loopback.js';
@@ -127,7 +128,10 @@ function previousOf(
     return { since, reason: 'Its new definition is starting.' };
   const { failure } = facts;
   if (!failure) return { since, reason: 'Its new definition was not applied.' };
-  return { since, reason: failure.start ? `Its new definition ${failure.reason}` : failure.reason };
+  return {
+    since,
+    reason: failure.start ? english`Its new definition ${failure.reason}` : failure.reason,
+  };
 }
 
 export function problemsOf(facts: UnitFacts, signIn: SignInStatus): readonly Problem[] {

@@ -2,6 +2,8 @@
  * Parses `.minds/team.yaml` (D2). Never throws. A bad member or grant costs itself. Keys of other
  * programs stay.
  */
+import { commaList } from '../base/text.js';
+import { english } from '../base/language.js';
 import type { Place, Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
 import { describe, NodeReader } from '../config/read/entryReader.js';
@@ -94,7 +96,11 @@ class TeamReader extends NodeReader {
         grants: defaults,
         place,
       };
-    const table = this.memberTable(entry, `Write its keys below \`${id}:\`.`, `Member \`${id}\``);
+    const table = this.memberTable(
+      entry,
+      english`Write its keys below \`${id}:\`.`,
+      english`Member \`${id}\``,
+    );
     if (!table) return undefined;
     const name = wordOf(table.entries.get('name')?.value) ?? id;
     const purpose = lineOf(table.entries.get('gofor')?.value);
@@ -158,7 +164,7 @@ class TeamReader extends NodeReader {
       members.map((member) => member.id),
     );
     const fix =
-      meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
+      meant === undefined ? 'Write the id of one of the `members`.' : english`Write \`${meant}\`.`;
     return this.report('member-unknown', entry, { id: shortened(id), fix });
   }
 
@@ -193,9 +199,12 @@ function lineOf(node: ValueNode | undefined): string | undefined {
 function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
   const meant = nearest(id, ids);
   // Other programs with this file may have separate toolsets.
-  const known = ids.map((one) => `\`${one}\``).join(', ');
-  const otherwise = `Add the server to \`.minds/mcp.yaml\`, or ${known === '' ? 'remove the item' : `write one of ${known}`}.`;
-  const fix = meant === undefined ? otherwise : `Write \`${meant}\`.`;
+  const known = commaList(ids.map((one) => `\`${one}\``));
+  const otherwise =
+    known === ''
+      ? 'Add the server to `.minds/mcp.yaml`, or remove the item.'
+      : english`Add the server to \`.minds/mcp.yaml\`, or write one of ${known}.`;
+  const fix = meant === undefined ? otherwise : english`Write \`${meant}\`.`;
   return problemOf('toolset-unknown', place, { id: shortened(id), fix });
 }
 

@@ -2,6 +2,7 @@
  * Completes keys, toolset ids and members in `.minds/team.yaml` (D2), by its sketch, so broken YAML
  * works too.
  */
+import { said } from '../base/language.js';
 import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
@@ -44,16 +45,20 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
   };
   if (path.length === 0) {
     return [
-      key('members', 'who is in the team', ':\n  '),
-      key('member_defaults', 'for members without their own list', ':\n  toolsets: '),
-      key('default_responder', 'the member who answers if nobody was chosen'),
+      key('members', said`who is in the team`, ':\n  '),
+      key('member_defaults', said`for members without their own list`, ':\n  toolsets: '),
+      key('default_responder', said`the member who answers if nobody was chosen`),
     ];
   }
   const isMember = path.length === 2 && path[0] === 'members';
   if (!isMember && !(path.length === 1 && path[0] === 'member_defaults')) return [];
-  const toolsets = key('toolsets', 'the toolsets it is granted');
+  const toolsets = key('toolsets', said`the toolsets it is granted`);
   if (!isMember) return [toolsets];
-  return [toolsets, key('name', 'the name that people see'), key('gofor', 'what it is there for')];
+  return [
+    toolsets,
+    key('name', said`the name that people see`),
+    key('gofor', said`what it is there for`),
+  ];
 }
 
 function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {
@@ -62,7 +67,7 @@ function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolse
     return members.map(({ key }) => ({
       label: key,
       insert: key,
-      detail: 'a member',
+      detail: said`a member`,
     }));
   }
   const at = path.indexOf('toolsets');
@@ -77,12 +82,12 @@ function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolse
     {
       label: '*',
       insert: "'*'",
-      detail: 'every toolset',
+      detail: said`every toolset`,
     },
     ...toolsets.map(({ id }) => ({
       label: `!${id}`,
       insert: `'!${id}'`,
-      detail: 'takes it away',
+      detail: said`takes it away`,
     })),
   ];
   // The place is behind the key itself. A list belongs there.

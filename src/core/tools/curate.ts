@@ -1,9 +1,10 @@
 /** Passes one server's list through its filters, transforms and name rules (N1–N4, N7). Pure. */
+import { english } from '../base/language.js';
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { perObject } from '../base/perObject.js';
 import { problemOf } from '../base/problemOf.js';
-import { clipped, shortList } from '../base/text.js';
+import { clipped, shortList, andList } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { ServerDefinition, ToolOverride } from '../config/model.js';
 import {
@@ -105,7 +106,7 @@ function listingProblems(at: problems.At, listed: ToolListing): Problem[] {
   );
   if (listed.failure) {
     const { message, fix } = listed.failure;
-    const said = `${message} Its prompts and resources are published.`;
+    const said = english`${message} Its prompts and resources are published.`;
     found.unshift(problemOf('list-failed', at, { said, fix }));
   }
   const { incomplete, prompts, resources } = listed;
@@ -238,10 +239,11 @@ class CuratedTools {
     const report = (code: `schema-refused-by-models${'' | ':mended'}`, isMended: boolean) => {
       const found = places.filter((place) => place.isMended === isMended);
       const apis = apisRefusing(found);
+      if (found.length === 0) return apis;
       const texts = found.map(({ text }, index) => (index < 3 ? text() : ''));
       const detail = shortList(texts, 3);
-      const given = { tool: tool.name, apis: apis.join(' and '), detail };
-      if (found.length > 0) this.found.push(problemOf(code, this.at, given));
+      const given = { tool: tool.name, apis: andList(apis), detail };
+      this.found.push(problemOf(code, this.at, given));
       return apis;
     };
     report('schema-refused-by-models:mended', true);

@@ -3,6 +3,7 @@
  * so one such schema costs it every request. Where the meaning stays the same, agents get a form
  * that each API takes.
  */
+import { english } from '../base/language.js';
 import { asFields, asList, isObject, without, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { clipped, shortList } from '../base/text.js';
@@ -67,13 +68,13 @@ export const modelForm = perObject((tool: OfferedTool) => {
   const flat = keys.length > 0 ? flattened(tool) : undefined;
   const places = keys.map((key): Place => ({
     fault: unions.includes(key) ? 'union' : 'limit',
-    text: () => `inputSchema has "${key}" at its top`,
+    text: () => english`inputSchema has "${key}" at its top`,
     isMended: flat !== undefined,
   }));
   const shown = flat ?? tool;
   for (const name of Object.keys(shown.inputSchema.properties ?? {})) {
     if (propertyName.test(name)) continue;
-    const text = () => `inputSchema has a property "${clipped(name, 100)}"`;
+    const text = () => english`inputSchema has a property "${clipped(name, 100)}"`;
     places.push({ fault: 'name', text, isMended: false });
   }
   return { tool: shown, places };

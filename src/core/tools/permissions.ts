@@ -5,6 +5,7 @@
  * pattern with the most literal characters decides, so `*` can be the rule and a name the
  * exception. Before them go the rules with arguments (S4e), of which the strictest decides.
  */
+import { english } from '../base/language.js';
 import { asFields, type Fields } from '../base/isObject.js';
 import { foldedName } from './allowed.js';
 import {
@@ -91,8 +92,8 @@ export function unreadRule(text: string, value: unknown): string | undefined {
   const key = readPermissionKey(text);
   if (key.kind !== 'unread') return undefined;
   const effect =
-    value === 'allow' ? 'it allows nothing' : `it counts for every call of "${key.tool}"`;
-  return `The rule "${text}" cannot be read, so ${effect}. Write it as "tool(argument: pattern, argument: pattern)", with * in place of a comma.`;
+    value === 'allow' ? 'it allows nothing' : english`it counts for every call of "${key.tool}"`;
+  return english`The rule "${text}" cannot be read, so ${effect}. Write it as "tool(argument: pattern, argument: pattern)", with * in place of a comma.`;
 }
 
 export type ToolNames = { readonly original: string; readonly published: string };

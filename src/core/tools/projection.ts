@@ -2,6 +2,7 @@
  * Fits tools to a provider (D3): every tool passes unchanged, and known refusals are reported
  * beside the tools.
  */
+import { english } from '../base/language.js';
 import { shortList } from '../base/text.js';
 import type { OfferedTool } from './catalogue.js';
 import { modelForm, refuses, type Place } from './modelForm.js';
@@ -31,7 +32,7 @@ export function projectToolsForProvider<Tool extends OfferedTool>(
   for (const [api, pattern] of Object.entries(vendors)) {
     if (!pattern.test(vendor)) continue;
     if (tools.length > mostTools && refuses(api, 'count')) {
-      const message = `${api} accepts at most ${mostTools} tools in one request, not ${tools.length}.`;
+      const message = english`${api} accepts at most ${mostTools} tools in one request, not ${tools.length}.`;
       problems.push({ message });
     }
     for (const tool of tools) {
@@ -44,7 +45,7 @@ export function projectToolsForProvider<Tool extends OfferedTool>(
       );
       problems.push({
         tool: name,
-        message: `${api} refuses every request with the tool "${name}": ${why}.`,
+        message: english`${api} refuses every request with the tool "${name}": ${why}.`,
       });
     }
   }

@@ -2,6 +2,7 @@
  * Filters and renames one server's prompts and resources (N1, N3), as `curate` does with
  * tools.
  */
+import { english } from '../base/language.js';
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
@@ -121,7 +122,9 @@ function* publishResources(
     const uri = uriOf(one);
     const isTwice = seen.has(uri);
     if (isTwice)
-      context.found.push(problems.entryMalformed(context.at, 'resources', uri, 'is listed twice'));
+      context.found.push(
+        problems.entryMalformed(context.at, 'resources', uri, english`is listed twice`),
+      );
     seen.add(uri);
     return !isTwice && kept.has(uri) && (apps.has(uri) || admitsType(filter, one.mimeType));
   };
@@ -151,7 +154,7 @@ function* keptNames(
   if (failure !== undefined) found.push(problemOf('list-incomplete', at, { of, detail: failure }));
   const most = of === 'prompts' ? longestMatched : longestUri;
   const tooLong = all.filter(({ length }) => length > most);
-  const detail = `is named by more than ${most} characters`;
+  const detail = english`is named by more than ${most} characters`;
   for (const one of [...malformed, ...tooLong.map((name) => ({ name, detail }))])
     found.push(problems.entryMalformed(at, of, one.name, one.detail));
   const names = all.filter(({ length }) => length <= most);

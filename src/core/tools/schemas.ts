@@ -3,6 +3,7 @@
  * Copilot rejects the whole request with an `array` of undescribed content. The SDK's client
  * compiles every output schema with Ajv (N7c).
  */
+import { english } from '../base/language.js';
 import {
   asFields,
   asList,
@@ -89,20 +90,20 @@ function withoutBoolean(schema: unknown): unknown {
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {
   if (!isObject(schema)) {
-    return `${where} is ${describe(schema)}, not an object`;
+    return english`${where} is ${describe(schema)}, not an object`;
   }
   const { type, properties = {}, required = [] } = schema;
   if (type !== 'object') {
-    return `${where}.type is ${describe(type)}, not "object"`;
+    return english`${where}.type is ${describe(type)}, not "object"`;
   }
   if (!isObject(properties)) {
-    return `${where}.properties is ${describe(properties)}, not an object`;
+    return english`${where}.properties is ${describe(properties)}, not an object`;
   }
   const [name, wrong] = Object.entries(properties).find(([, value]) => !isSchema(value)) ?? [];
   if (name !== undefined) {
-    return `${where}.properties.${name} is ${describe(wrong)}, not a schema`;
+    return english`${where}.properties.${name} is ${describe(wrong)}, not a schema`;
   }
-  return isTexts(required) ? undefined : `${where}.required is not a list of names`;
+  return isTexts(required) ? undefined : english`${where}.required is not a list of names`;
 }
 
 function refusedPart(
@@ -115,10 +116,10 @@ function refusedPart(
   const { type = [] } = schema;
   const wrong = [type].flat().find((name) => !isType(name));
   if (wrong !== undefined) {
-    return `${where}.type is ${describe(wrong)}, not a JSON type`;
+    return english`${where}.type is ${describe(wrong)}, not a JSON type`;
   }
   if (type === 'array' && !mayBeBare && arrayKeywords.every((key) => schema[key] === undefined)) {
-    return `${where} is an array without "items"`;
+    return english`${where} is an array without "items"`;
   }
   for (const [place, part] of partsBelow(schema)) {
     const reason = refusedPart(
@@ -323,12 +324,12 @@ function currentPart(part: Schema): Schema {
 function notToBeCompiled(schema: unknown): string | undefined {
   // Ajv looks for these in unknown keywords too.
   const [, named] = /"(\$(?:id|anchor|dynamicAnchor))":"/.exec(JSON.stringify(schema)) ?? [];
-  if (named !== undefined) return `outputSchema has a part with ${named}`;
+  if (named !== undefined) return english`outputSchema has a part with ${named}`;
   const known = new Set<unknown>();
   const references: (readonly [where: string, part: object, reference: unknown])[] = [];
   const wrongPart = (part: unknown, where: string, depth: number): string | undefined => {
     if (!isObject(part)) return undefined;
-    if (depth > deepest) return `outputSchema is more than ${deepest} levels deep`;
+    if (depth > deepest) return english`outputSchema is more than ${deepest} levels deep`;
     known.add(part);
     for (const [key, value] of Object.entries(part)) {
       const test = valueTests.get(key);
@@ -344,7 +345,7 @@ function notToBeCompiled(schema: unknown): string | undefined {
       nullable !== undefined &&
       (type === undefined || (!nullable && [type].flat().includes('null')))
     ) {
-      return `${where}.nullable does not fit its type`;
+      return english`${where}.nullable does not fit its type`;
     }
     for (const [place, below] of partsBelow(part, compiledKeywords, compiledMapKeywords)) {
       const reason = wrongPart(below, `${where}.${place}`, depth + 1);
@@ -359,7 +360,7 @@ function notToBeCompiled(schema: unknown): string | undefined {
     for (const [where, part, reference] of references) {
       const target = targetOf(reference, schema);
       if (!known.has(target)) {
-        return `${where} is ${describe(reference)}, not a part of the schema`;
+        return english`${where} is ${describe(reference)}, not a part of the schema`;
       }
       targets.set(part, target);
     }
@@ -371,7 +372,7 @@ function notToBeCompiled(schema: unknown): string | undefined {
         targets.has(next) && !ending.has(next);
         next = targets.get(next)
       ) {
-        if (trail.has(next)) return `${where} leads back to itself`;
+        if (trail.has(next)) return english`${where} leads back to itself`;
         trail.add(next);
       }
       for (const each of trail) ending.add(each);

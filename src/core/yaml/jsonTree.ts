@@ -9,6 +9,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
+import { english } from '../base/language.js';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
@@ -23,7 +24,7 @@ export function readJson(text: string): JsonReading {
   // The parser recurses, so the depth is checked before it runs.
   const tooDeep = firstTooDeep(text);
   if (tooDeep !== undefined) {
-    const what = `lists and objects are nested deeper than ${deepestNesting}`;
+    const what = english`lists and objects are nested deeper than ${deepestNesting}`;
     return { errors: [{ what, span: { start: tooDeep, end: tooDeep + 1 } }], root: emptyNode() };
   }
   const found: ParseError[] = [];

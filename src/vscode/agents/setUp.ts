@@ -2,6 +2,7 @@
  * *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand.
  */
 import { english, plural, said, translated } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -138,6 +139,8 @@ async function chooseToolsets({ host }: ShellEngine): Promise<Offered | undefine
   return { toolsets: chosen.flatMap(({ ids }) => ids), isEach: true };
 }
 
+const quotedServer = ({ server }: { readonly server: string }): string => `“${server}”`;
+
 async function writeEntries(
   { kind, file, root }: Chosen,
   offered: Offered,
@@ -169,7 +172,7 @@ async function writeEntries(
       `# ${agents[kind].program}\n\n${report}${startText(unseen)}`,
     ],
     question: ({ entries: { length } }) => {
-      const names = unseen.map(({ server }) => `“${server}”`).join(', ');
+      const names = commaList(unseen.map(quotedServer), said);
       const question = plural(
         length,
         'Write this entry to {1}?',

@@ -1,5 +1,5 @@
 /** Translates the editor's requests about a config file for the core, and the answers back. */
-import { english, said } from '../../core/base/language.js';
+import { english, said, translated } from '../../core/base/language.js';
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { QuickFixes, type QuickFix } from '../../core/authoring/quickFixes.js';
 import { code, inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs } from '../../core/base/paths.js';
+import { localFileOf } from '../../core/files/localFile.js';
 import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
 import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
@@ -25,8 +26,8 @@ import { inLayer, movedToLayer } from '../../core/config/edit/layerEdits.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { configPath, localConfigPath } from '../engine/configFiles.js';
-import { localFileOf } from '../engine/localFile.js';
+import { isLocalFile, localPath } from '../../core/config/sources.js';
+import { configPath } from '../engine/configFiles.js';
 import { fileLabel, toRange } from '../views/places.js';
 import { diagnosticSource } from '../views/problems/diagnostics.js';
 import {
@@ -103,21 +104,21 @@ async function othersOf({ state }: EngineSlot, document: Document): Promise<Othe
   return others;
 }
 
-interface Layer {
-  readonly file: string;
-  /** Undefined without a file. */
-  readonly document: Document | undefined;
-}
+type Layer = NonNullable<Awaited<ReturnType<typeof layerOver>>>;
 
-/** Returns the layer over a file of the team; undefined over any other. */
-async function layerOver({ sources }: EngineSlot, { uri }: Document): Promise<Layer | undefined> {
+/** Returns the layer over a file of the team, unless a link leads it elsewhere (S1c). */
+async function layerOver({ sources }: EngineSlot, below: Document) {
+  const { uri } = below;
   const isHere = sameAs(uri.fsPath);
   if (!sources.some(({ file, origin }) => origin === 'folder' && isHere(file))) return undefined;
   const file = localFileOf(uri.fsPath);
+  if (leadsOutside(join(file, '../..'), file) !== undefined) return undefined;
   const there = existsSync(file) ? openDocument(vscode.Uri.file(file)) : undefined;
+  const document = await there;
   return {
     file,
-    document: await there,
+    document,
+    texts: { shared: below.getText(), local: document?.getText() },
   };
 }
 
@@ -167,7 +168,9 @@ function hoverAt(
       const label = code(fileLabel(other.uri.fsPath));
       return {
         text: textInOurForm(other),
-        says: isLayer(other) ? formatted`Only for me, ${label} has` : formatted`${label} has`,
+        says: isLocalFile(other.uri.fsPath)
+          ? formatted`Only for me, ${label} has`
+          : formatted`${label} has`,
         redact: slot.redact,
       };
     },
@@ -180,10 +183,6 @@ export function textInOurForm(document: Document): string {
 }
 
 type ReadFixes = ReturnType<typeof readFixes>;
-
-function isLayer({ uri }: Document): boolean {
-  return uri.path.endsWith(`/${localConfigPath}`);
-}
 
 function readFixes(slot: EngineSlot, document: Document, others: Others) {
   const isHere = sameAs(document.uri.fsPath);
@@ -201,7 +200,7 @@ function readFixes(slot: EngineSlot, document: Document, others: Others) {
     },
     packageOf: (server) => statusOf(slot, document, server)?.package,
     below: (server) => {
-      const other = isLayer(document) ? others.get(server) : undefined;
+      const other = isLocalFile(document.uri.fsPath) ? others.get(server) : undefined;
       return other && textInOurForm(other);
     },
   });
@@ -255,7 +254,7 @@ function actionsAt(
   return [
     ...found,
     ...toOverride.flatMap((fix) =>
-      layer && areChangesForMe() ? forMe(document, fix, layer) : [toAction(document, fix)],
+      layer && areChangesForMe() ? forMe(fix, layer) : [toAction(document, fix)],
     ),
     ...(layer && !isOutside ? moving(document, offset, layer) : []),
     ...(all.length > 1 && found.length > 0 ? allAtOnce(document, all, quickFix) : []),
@@ -263,29 +262,21 @@ function actionsAt(
 }
 
 /** Makes the edit in the layer instead. */
-function forMe(document: Document, { title, does }: QuickFix, layer: Layer): vscode.CodeAction[] {
-  const texts = {
-    shared: document.getText(),
-    local: layer.document?.getText(),
-  };
-  const edits = does.kind === 'edit' ? inLayer(texts, does.edits) : undefined;
+function forMe({ title, does }: QuickFix, layer: Layer): vscode.CodeAction[] {
+  const edits = does.kind === 'edit' ? inLayer(layer.texts, does.edits) : undefined;
   return edits ? [layerAction(title, layer, edits)] : [];
 }
 
 /** Offers to move the key at an offset into the layer. */
 function moving(document: Document, offset: number, layer: Layer): vscode.CodeAction[] {
-  const texts = {
-    shared: document.getText(),
-    local: layer.document?.getText(),
-  };
-  const path = keysAt(texts.shared, offset).map(({ key }) => key);
-  const moved = movedToLayer(texts, path);
+  const path = keysAt(layer.texts.shared, offset).map(({ key }) => key);
+  const moved = movedToLayer(layer.texts, path);
   if (moved === undefined) return [];
   const title = said`Move to My Local File`;
   if (typeof moved === 'string') {
     const action = new CodeAction(inert`${title}`, vscode.CodeActionKind.QuickFix);
     // The editor shows it with its reason if a person asks and there is no other.
-    action.disabled = { reason: inert`${moved}` };
+    action.disabled = { reason: inert`${translated(moved)}` };
     return [action];
   }
   const edit = workspaceEdit(document, moved.shared);
@@ -331,7 +322,7 @@ function prepareRename(
   at: vscode.Position,
 ): { range: vscode.Range; placeholder: string } {
   const found = serverAt(document.getText(), document.offsetAt(at));
-  if (!found) throw new Error(english`Place the cursor in the id of a server to rename it.`);
+  if (!found) throw new Error(said`Place the cursor in the id of a server to rename it.`);
   return {
     range: rangeOf(document, found.keySpan),
     placeholder: found.id,
@@ -349,7 +340,7 @@ async function renameEdits(
   // The editor follows links when it saves (S1c).
   refuseOutside(folder, document.uri.fsPath);
   const renamed = renamedServer(document.getText(), found.keySpan, to);
-  if (typeof renamed === 'string') throw new Error(renamed);
+  if (typeof renamed === 'string') throw new Error(translated(renamed));
   const edit = workspaceEdit(document, renamed);
   const renaming = { from: found.id, to };
   const agents = join(folder, agentFolder);
@@ -362,7 +353,7 @@ async function renameEdits(
       edits: renamedInTeam,
     },
     {
-      path: join(folder, isLayer(document) ? configPath : localConfigPath),
+      path: join(folder, isLocalFile(document.uri.fsPath) ? configPath : localPath),
       edits: renamedInOther,
     },
     ...names.map((name) => ({ path: join(agents, name), edits: renamedInAgent })),

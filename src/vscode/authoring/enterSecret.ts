@@ -1,4 +1,6 @@
 /** *Set Secret…* (C2a) and the literal secrets of files. Loaded on demand. */
+import { said } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import { inert } from '../../core/base/inert.js';
 import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
@@ -54,7 +56,10 @@ export async function offerToKeep(
 ): Promise<void> {
   const unset = [...found].filter(([name]) => secrets.get(name) === undefined);
   if (unset.length === 0) return;
-  const names = unset.map(([name]) => name).join(', ');
+  const names = commaList(
+    unset.map(([name]) => name),
+    said,
+  );
   const text = inert`Keep what was written out as ${names} in the secret storage of the editor?`;
   if ((await window.showInformationMessage(text, 'Keep It Now', 'Not Now')) !== 'Keep It Now')
     return;

@@ -7,17 +7,22 @@ import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { tickedOf, withTicked } from '../../core/authoring/rememberedTicks.js';
-import { changedFileOf, decidingPattern, tickTools } from '../../core/authoring/toolLists.js';
+import {
+  changedFileOf,
+  decidingPattern,
+  hasListsAbove,
+  tickTools,
+} from '../../core/authoring/toolLists.js';
 import { systemClock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import { editsForMe } from '../../core/config/edit/layerEdits.js';
 import { addOverride, setEnabled } from '../../core/config/edit/serverEdits.js';
+import { keepOutOfGit, localFileOf } from '../../core/files/localFile.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { applyEdits, type Edits, type TextEdit } from '../../core/yaml/edits.js';
-import { keepOutOfGit, localFileOf } from '../engine/localFile.js';
 import type { Shell } from '../engine/shell.js';
 import { tell, window } from '../views/inertEditor.js';
 import { fileLabel } from '../views/places.js';
@@ -53,6 +58,7 @@ export function editFile(change: FileChange): Promise<Edited> {
 
 async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edited> {
   if (!existsSync(file)) {
+    keepOutOfGit(file);
     writeInside(root, file, { before: '', after: applyEdits('', editsOf(undefined)) });
     return { document: await openToEdit(file), isSaved: true };
   }
@@ -132,8 +138,7 @@ export async function writeTicks(
       return answer === ownLists ? plan.own : plan.edits;
     };
     await change(server, target, editsOf, byHand);
-    const isElsewhere = target.file !== (server.localPlace?.file ?? target.file);
-    if (isElsewhere && server.local.some((key) => key.startsWith('tools.')))
+    if (hasListsAbove(server, target.file))
       tell(inert`Your local file has lists for “${id}”, so for you they count instead.`);
   }
   await slot.engine?.host.reload();
@@ -208,7 +213,6 @@ async function change(
   if (origin === 'mcprc' && !below) {
     throw new Error(english`“${id}” comes from ${name}. Change it there.`);
   }
-  if (below && !existsSync(file)) keepOutOfGit(file);
   const { document, isSaved } = await editFile({
     file,
     root: join(file, '../..'),

@@ -9,15 +9,16 @@ import { samePath } from '../../core/base/paths.js';
 import { readTextFileSync } from '../../core/base/textFile.js';
 import { unlessThrown } from '../../core/base/unlessThrown.js';
 import { validServers } from '../../core/authoring/validServers.js';
-import { configPath, localConfigPath } from '../engine/configFiles.js';
+import { isLocalFile, localPath } from '../../core/config/sources.js';
+import { configPath } from '../engine/configFiles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { filesOf } from '../views/serverStates.js';
 
 const longest = 1 << 20;
 
 /** Returns the servers of a text of the document. In a layer, they are joined (C7). */
-function serversOf({ uri: { fsPath, path } }: vscode.TextDocument, text: string) {
-  if (!path.endsWith(`/${localConfigPath}`)) return validServers(text);
+function serversOf({ uri: { fsPath } }: vscode.TextDocument, text: string) {
+  if (!isLocalFile(fsPath)) return validServers(text);
   const below = join(fsPath, '../..', configPath);
   return validServers(unlessThrown(() => readTextFileSync(below, longest)) ?? '', text);
 }
@@ -37,7 +38,7 @@ export function followOwnEdits(slot: EngineSlot): vscode.Disposable {
   const files = new Map<string, ReturnType<typeof begun>>();
   const begin = (document: vscode.TextDocument): void => {
     const { fsPath, path } = document.uri;
-    const isOurs = [configPath, localConfigPath].some((one) => path.endsWith(`/${one}`));
+    const isOurs = [configPath, localPath].some((one) => path.endsWith(`/${one}`));
     if (isOurs && !document.isDirty) files.set(fsPath, begun(document));
   };
   for (const document of vscode.workspace.textDocuments) begin(document);

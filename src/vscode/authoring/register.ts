@@ -5,7 +5,8 @@
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/base/isObject.js';
-import { configPath, localConfigPath } from '../engine/configFiles.js';
+import { localPath } from '../../core/config/sources.js';
+import { configPath } from '../engine/configFiles.js';
 import type { Shell } from '../engine/shell.js';
 import { serverOf } from '../views/rows/subject.js';
 import type { Authoring } from './authoring.js';
@@ -13,7 +14,7 @@ import type { FileChange } from './fileEdits.js';
 import { commands } from '../views/inertEditor.js';
 import { lensFacts } from '../views/serverStates.js';
 
-const files = [configPath, localConfigPath].map((path) => ({
+const files = [configPath, localPath].map((path) => ({
   scheme: 'file',
   pattern: `**/${path}`,
 }));
@@ -81,7 +82,7 @@ export function registerAuthoring(shell: Shell): vscode.Disposable {
 
 async function keepOutOfGit({ slot }: Shell, file: unknown): Promise<void> {
   const local = slot.sources.find((one) => one.origin === 'local' && one.file === file);
-  if (local) (await import('../engine/localFile.js')).keepOutOfGit(local.file);
+  if (local) (await import('../../core/files/localFile.js')).keepOutOfGit(local.file);
 }
 
 /** A quick fix gives the name and the edit for its reference. The sidebar gives a row. */

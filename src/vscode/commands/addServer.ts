@@ -95,7 +95,7 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
   }
   if (!target) return;
   const { file, folder } = target;
-  const held = heldIn(await textOf(file), (name) => secrets.get(name));
+  const held = heldIn([(await textOf(file)) ?? ''], (name) => secrets.get(name));
   const made = withSecretsApart(
     id,
     newEntry(kind.serverKind, text),

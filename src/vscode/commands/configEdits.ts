@@ -9,9 +9,9 @@ import { basename, join } from 'node:path';
 import { homedir } from '../../core/base/home.js';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { userFile } from '../../core/config/sources.js';
+import { keepOutOfGit, localFileOf } from '../../core/files/localFile.js';
 import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
-import { keepOutOfGit, localFileOf } from '../engine/localFile.js';
 import { choose, tell, window, type InertItem } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/edit/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
@@ -153,14 +153,25 @@ export async function agreedChange<
   }
 }
 
-export async function createConfig(): Promise<void> {
+export function createConfig(): Promise<void> {
+  return create((file) => file, exampleConfig);
+}
+
+export function openLocalConfig(): Promise<void> {
+  return create(localFileOf, exampleLocal);
+}
+
+/** Opens a file of a folder, after it has made a missing one. */
+async function create(fileBeside: (config: string) => string, after: string): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
-  const uri = configUri(folder);
-  if (!existsSync(uri.fsPath))
-    writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
+  const file = fileBeside(configUri(folder).fsPath);
+  if (!existsSync(file)) {
+    keepOutOfGit(file);
+    writeInside(folder.uri.fsPath, file, { before: '', after });
+  }
   // The next document would replace a preview.
-  await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
+  await vscode.window.showTextDocument(await openToEdit(file), { preview: false });
 }
 
 export async function openConfig(): Promise<void> {
@@ -169,21 +180,6 @@ export async function openConfig(): Promise<void> {
   const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
   if (folder) await vscode.window.showTextDocument(await openDocument(configUri(folder)));
   else if (withFile.length === 0) await createConfig();
-}
-
-export async function openLocalConfig(): Promise<void> {
-  const folder = await chooseFolder();
-  if (!folder) return;
-  const file = localFileOf(configUri(folder).fsPath);
-  if (!existsSync(file)) {
-    keepOutOfGit(file);
-    const made = {
-      before: '',
-      after: exampleLocal,
-    };
-    writeInside(folder.uri.fsPath, file, made);
-  }
-  await vscode.window.showTextDocument(await openToEdit(file), { preview: false });
 }
 
 async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {

@@ -54,7 +54,7 @@ export async function importServersInto(
       return plan;
     },
     title: (name) => said`${name}: after the import`,
-    report: ({ report }) => ['Import.md', `# Import\n\n${report}`],
+    report: ({ report }) => ['Import.md', `# ${said`Import`}\n\n${report}`],
     nothing: inert`${basename(file)} has no servers to import.`,
     question: ({ imported: { servers } }) =>
       inert`${plural(servers.length, 'Write this server to {1}?', 'Write these {0} servers to {1}?', name)}`,

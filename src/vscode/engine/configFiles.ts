@@ -9,11 +9,10 @@ import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { isBelow, samePath } from '../../core/base/paths.js';
 import { mainFolderOf } from '../../core/approval/worktree.js';
-import { localPath, mindsPath, sourceFiles } from '../../core/config/sources.js';
+import { mindsPath, sourceFiles } from '../../core/config/sources.js';
 import { ConfigFiles, type FollowedSource } from '../../core/engine/configFiles.js';
 
 export const configPath = mindsPath;
-export const localConfigPath = localPath;
 
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');

@@ -75,8 +75,10 @@ export class AgentFiles {
     );
     const ids = toolless.map(({ id }) => `“${id}”`);
     const facts = [
-      written.length === 0 ? said`All files are up to date` : said`Wrote ${shortList(written, 5)}`,
-      ids.length > 0 && said`No toolset of ${shortList(ids, 5)} is configured`,
+      written.length === 0
+        ? said`All files are up to date`
+        : said`Wrote ${shortList(written, 5, said)}`,
+      ids.length > 0 && said`No toolset of ${shortList(ids, 5, said)} is configured`,
     ];
     return present(facts).join('. ');
   }

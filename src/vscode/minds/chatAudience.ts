@@ -3,6 +3,7 @@
  * errors.
  */
 import { plural, said } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import * as vscode from 'vscode';
 import { asMarkdown, code, inert, formatted, linkTarget } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
@@ -61,7 +62,12 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     calling: (calls) => {
       show(links.end());
       stream.write`\n\n`;
-      stream.progress(formatted`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
+      stream.progress(
+        formatted`Calling ${commaList(
+          calls.map(({ tool }) => tool),
+          said,
+        )} …`,
+      );
     },
     progress: ({ id, tool }, { progress, total = 0, message }) => {
       const part = total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
@@ -84,7 +90,7 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
           plural(shortened, '1 older tool result shortened', '{0} older tool results shortened'),
         dropped > 0 && plural(dropped, '1 older message left out', '{0} older messages left out'),
       ]);
-      stream.write`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`;
+      stream.write`\n\n*To fit the context of the model: ${commaList(what, said)}.*\n\n`;
     },
   };
 }

@@ -3,6 +3,7 @@
  * `vscode` at run time.
  */
 import { said, translated } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import type * as vscode from 'vscode';
 import {
   code,
@@ -132,7 +133,7 @@ export function showMembers(
     const toolsets = grants.map(({ grant }) =>
       grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
     );
-    const about = present([name !== id && name, purpose]).join(', ');
+    const about = commaList(present([name !== id && name, purpose]), said);
     const has =
       toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
     stream.write`- ${code(id)}${about === '' ? '' : ` – ${about}`}: ${has}\n`;

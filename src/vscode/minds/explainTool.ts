@@ -1,5 +1,6 @@
 /** *Why Is a Tool Missing?*: where agents get a tool, and why not elsewhere. Loaded on demand. */
 import { said, translated } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import * as vscode from 'vscode';
 import { groupedBy } from '../../core/base/groupedBy.js';
 import { inert } from '../../core/base/inert.js';
@@ -100,7 +101,10 @@ async function chooseTool({
 /** @param same answers that differ in their roads only */
 function rowOf(same: readonly [RoadAnswer, ...RoadAnswer[]]) {
   const [answer] = same;
-  const roads = inert`${same.map(({ road }) => translated(road)).join(', ')}`;
+  const roads = inert`${commaList(
+    same.map(({ road }) => translated(road)),
+    said,
+  )}`;
   if (answer.offered) {
     return {
       label: inert`${roads}: published`,

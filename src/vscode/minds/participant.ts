@@ -2,6 +2,7 @@
  * Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1).
  */
 import { said } from '../../core/base/language.js';
+import { commaList } from '../../core/base/text.js';
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted } from '../../core/base/inert.js';
@@ -309,7 +310,7 @@ class ChatExchange {
   private async ready(): Promise<void> {
     await untilReady(this.slot, this.deps.shell.clock, this.signal, (starting) =>
       this.stream.progress(
-        formatted`Waiting for ${starting.join(', ') || said`the config files`} …`,
+        formatted`Waiting for ${commaList(starting, said) || said`the config files`} …`,
       ),
     );
   }

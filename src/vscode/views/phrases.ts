@@ -10,7 +10,7 @@ import {
   type Markdown,
 } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
-import { clipped } from '../../core/base/text.js';
+import { clipped, commaList } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
@@ -46,7 +46,7 @@ export function previousLine(
   { since, reason }: NonNullable<ServerStatus['previous']>,
   now: number,
 ): string {
-  return said`Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
+  return said`Its previous definition has served since ${timeOf(since, now)}: ${translated(reason)}`;
 }
 
 export function failureText(failure: { readonly reason: string; readonly fix: string }): Markdown {
@@ -167,12 +167,12 @@ export function durationPhrase(ms: number): string {
   if (minutes < 60) return said`${minutes} min`;
   const rest = minutes % 60;
   const hours = Math.floor(minutes / 60);
+  if (hours >= 48) return said`${Math.floor(hours / 24)} d`;
   return rest > 0 ? said`${hours} h ${rest} min` : said`${hours} h`;
 }
 
 export function rememberedPhrase(at: number, now: number): string {
-  const days = Math.floor((now - at) / 86_400_000);
-  return said`remembered, ${days > 0 ? said`${days} d` : durationPhrase(now - at)} old`;
+  return said`remembered, ${durationPhrase(now - at)} old`;
 }
 
 function isBroken(server: ServerStatus, problems: readonly Problem[]): boolean {
@@ -270,7 +270,7 @@ function summaryRow(server: ServerStatus, { problems }: StatusSnapshot) {
     isPending(server) && state.kind !== 'pending' && said`waits for approval`,
   ];
   return {
-    line: present(facts).join(', '),
+    line: commaList(present(facts), said),
     isShort: lacks.length > 0,
   };
 }
@@ -338,7 +338,7 @@ export function badgeOf(snapshot: StatusSnapshot) {
   ];
   return parts.length === 0
     ? undefined
-    : { value: broken + pending + changed, tooltip: inert`${parts.join(', ')}` };
+    : { value: broken + pending + changed, tooltip: inert`${commaList(parts, said)}` };
 }
 
 /**

@@ -6,7 +6,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot } from '../../support/npm.mjs';
+import { AgentWindow } from '../../support/editor/agentWindow.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
@@ -22,6 +24,19 @@ servers:
     transport: stdio
     args: [x]
 `;
+
+const imported = JSON.stringify({
+  mcpServers: {
+    remote: {
+      command: 'npx -y some-server',
+      env: { API_KEY: 'sk-1234567890abcdef1234567890abcdef' },
+      alwaysAllow: ['read'],
+      timeout: 60,
+      colour: 'red',
+    },
+    nothing: {},
+  },
+});
 
 const inTitle = '.editor-actions .action-label[aria-label="批准所显示的内容"]';
 
@@ -76,6 +91,56 @@ describe('an editor in Chinese', () => {
     await window.screenshot('chinese-sidebar');
   });
 
+  it('The hover and the completion of a config file are in Chinese', async () => {
+    const { page } = window;
+    const file = join(copy.path, '.minds', 'mcp.yaml');
+    await command('workbench.action.closePanel');
+    await window.evaluate(async (api, path) => {
+      const shown = await api.window.showTextDocument(api.Uri.file(String(path)));
+      const at = new api.Position(3, 6);
+      shown.selection = new api.Selection(at, at);
+    }, file);
+    await command('editor.action.showHover');
+    await page.locator('.monaco-hover').getByText('如何连接服务器。').waitFor();
+    await window.screenshot('chinese-hover');
+    await window.evaluate(async (api) => {
+      const shown = api.window.activeTextEditor;
+      const end = shown?.document.lineAt(9).range.end ?? new api.Position(0, 0);
+      await shown?.edit((edit) => edit.insert(end, '\n    '));
+    });
+    await command('editor.action.triggerSuggest');
+    await page.locator('.suggest-widget').getByText('必需').first().waitFor();
+    await command('toggleSuggestionDetails');
+    await window.screenshot('chinese-completion');
+    await page.keyboard.press('Escape');
+    await command('workbench.action.files.revert');
+  });
+
+  it('*Try Tool* is in Chinese', async () => {
+    await command('mcpToolsets.tryTool', 'files', 'echo');
+    const inPage = (selector: string) => window.page.locator(inWebview(selector)).first();
+    await inPage('textarea, input').fill('你好');
+    await window.screenshot('chinese-try-tool');
+    await inPage('button:text-is("运行")').click();
+    await inPage('.result pre:has-text("你好")').waitFor();
+    await window.screenshot('chinese-try-tool-result');
+  });
+
+  it('The report of an import is in Chinese', async () => {
+    const { page } = window;
+    const file = join(copy.path, 'claude_desktop_config.json');
+    writeFileSync(file, imported);
+    await window.evaluate(
+      (api, path) => void api.commands.executeCommand('mcpToolsets.import', path),
+      file,
+    );
+    await page.locator('.quick-input-list').getByText('所有人').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.view-line', { hasText: '启动之前要做的事' }).waitFor();
+    await page.getByText('将这 1 个服务器写入').first().waitFor();
+    await window.screenshot('chinese-import');
+  });
+
   it('The palette and the settings are in Chinese', async () => {
     const { page } = window;
     await command('workbench.action.quickOpen', '>MCP Toolsets: 管理');
@@ -85,5 +150,47 @@ describe('an editor in Chinese', () => {
     await command('mcpToolsets.openSettings');
     await page.getByText('控制受信任工作区的服务器在启动前是否需要你批准').first().waitFor();
     await window.screenshot('chinese-settings');
+  });
+});
+
+describe('@minds in Chinese', () => {
+  let editor: Editor;
+  let window: EditorWindow;
+  let agent: AgentWindow;
+  const copy = copyWorkspace('reopened');
+
+  before(async function () {
+    this.timeout(180_000);
+    editor = await startEditor({
+      agentMode: true,
+      language: 'zh-cn',
+      settings: { 'mcpToolsets.toolPermissions': { count: 'allow', chart: 'ask' } },
+    });
+    window = await editor.openWindow(copy.path);
+    agent = new AgentWindow(editor, window);
+    await agent.untilToolsOf('mcp_counter_');
+    await agent.enable();
+  });
+
+  after(async () => {
+    await editor.close();
+    await copy.remove();
+  });
+
+  it('The answers of @minds, its commands and its questions are in Chinese', async function () {
+    this.timeout(240_000);
+    const { page } = window;
+    const chat = page.locator('.interactive-response');
+    await agent.ask('@minds CALL {"tool":"count"}');
+    await window.screenshot('chinese-minds-call');
+    await agent.ask('@minds /tools');
+    await chat.filter({ hasText: '个工具' }).first().waitFor();
+    await window.screenshot('chinese-minds-tools');
+    const asked = agent.ask('@minds CALL {"tool":"chart"}');
+    const question = chat.locator('.monaco-button', { hasText: '允许' }).first();
+    await question.waitFor();
+    await window.screenshot('chinese-minds-question');
+    await question.click();
+    await asked;
   });
 });

@@ -57,6 +57,14 @@ async function focusRows(): Promise<void> {
   await page.press('Home');
 }
 
+/** The editor under test shows no toasts, so they are in its centre. */
+const notifications = async (): Promise<string[]> => {
+  await vscode.commands.executeCommand('notifications.showList');
+  return page.texts('.notifications-center .notification-list-item');
+};
+
+const goFirst = 'Rules with arguments go before the permission of “echo”';
+
 async function untilShown(call: RegExp): Promise<void> {
   const label = (): string => vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '';
   await until(label, (text) => call.test(text), `the page of ${String(call)}`);
@@ -178,9 +186,14 @@ describe('calls', () => {
     await untilProblems([]);
 
     await focusRows();
+    const rule = { 'echo(text: rm *)': 'deny' };
+    await settings().update('toolPermissions', rule, vscode.ConfigurationTarget.Global);
     await pick(echo, 'Ask Next Time');
     const permissions = () => settings().get<Record<string, string>>('toolPermissions') ?? {};
     await until(permissions, (rules) => rules['echo'] === 'ask', 'the permission');
+    const says = (texts: string[]): boolean => texts.some((text) => text.includes(goFirst));
+    await until(notifications, says, 'the information about rules with arguments');
+    await vscode.commands.executeCommand('notifications.clearAll');
     await settings().update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
 
     await focusRows();

@@ -1,7 +1,7 @@
 /** The local file of one person in the editor (C7). */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
@@ -70,6 +70,19 @@ async function apply(actions: readonly vscode.CodeAction[], title: string): Prom
       action.command.command,
       ...((action.command.arguments ?? []) as unknown[]),
     );
+}
+
+/** Resolves when a notification has the text, and clears all. */
+async function untilNotice(part: string): Promise<void> {
+  await until(
+    async () => {
+      await vscode.commands.executeCommand('notifications.showList');
+      return page.texts('.notifications-center .notification-list-item');
+    },
+    (all) => all.some((text) => text.includes(part)),
+    'the notice',
+  );
+  await vscode.commands.executeCommand('notifications.clearAll');
 }
 
 const tools = ['--tools', 'read_a,read_b,open'];
@@ -160,15 +173,7 @@ describe('the local file', () => {
     const node = { kind: 'tool', server: 'a', original: 'read_a', ticked: true };
     await vscode.commands.executeCommand('mcpToolsets.keepOutTool', { node });
     assert.match(await readConfig(), /blacklist: \['open', '?read_a'?\]/);
-    await until(
-      async () => {
-        await vscode.commands.executeCommand('notifications.showList');
-        return page.texts('.notifications-center .notification-list-item');
-      },
-      (all) => all.some((text) => text.includes('Your local file has lists for “a”')),
-      'the notice',
-    );
-    await vscode.commands.executeCommand('notifications.clearAll');
+    await untilNotice('Your local file has lists for “a”');
     await untilTools(['mcp_a_read_a', 'mcp_b_count']);
   });
 
@@ -207,6 +212,23 @@ describe('the local file', () => {
     await untilLocal(/a:\n {4}timeouts: \{ call: 1m \}/);
     await vscode.workspace.saveAll();
     await page.waitFor(`${rows}[aria-label*="only for me"]`);
+  });
+
+  it('A local file that is a link is read, and no command writes through it (S1c)', async () => {
+    const mine = join(folder(), 'mine.yaml');
+    const text = 'version: 1\nservers:\n  b: { tools: { blacklist: [open] } }\n';
+    await writeFile(mine, text);
+    try {
+      await symlink(mine, localFile());
+      await page.waitFor(`${rows}[aria-label^="b, server"][aria-label*="only for me"]`);
+      await run('disableForMe', 'b');
+      const actions = await actionsAt(configFile(), 'timeo');
+      assert.ok(!actions.some(({ title }) => title === 'Move to My Local File'));
+      await untilNotice('it is a link to');
+      assert.deepEqual([await readConfig(), await readFile(mine, 'utf8')], [shared, text]);
+    } finally {
+      await rm(mine);
+    }
   });
 
   it('A problem of the layer is at its place there, with a fix, and in the row of its server', async () => {

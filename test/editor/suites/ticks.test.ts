@@ -211,6 +211,26 @@ describe('ticks', () => {
       assert.equal(await readConfig(), file);
     });
 
+    it('A choice says that rules with arguments go first, and one that a pattern overrules says so', async () => {
+      const texts = async (): Promise<string> => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return (await page.texts('.notifications-center .notification-list-item')).join('\n');
+      };
+      const rules = { 'read_b(path: x*)': 'deny', 'read_*': 'ask' };
+      await settings().update('toolPermissions', rules, vscode.ConfigurationTarget.Global);
+      await page.waitFor(`${rows}[aria-label^="read_b, tool, asks before calls"]`);
+      await pick('read_b', 'Allow', 2);
+      const shown = await until(texts, (all) => all.includes('is stricter'), 'what still counts');
+      assert.match(shown, /Rules with arguments go before the permission of “read_b”/);
+      assert.match(shown, /The permission of “read_b” is still ask, because the pattern read_\*/);
+      assert.deepEqual(values(), [{ read_b: 'allow' }, rules]);
+      await page.screenshot('rules-with-arguments');
+      await vscode.commands.executeCommand('notifications.clearAll');
+      await settings().update('toolPermissions', undefined, vscode.ConfigurationTarget.Workspace);
+      await settings().update('toolPermissions', undefined, vscode.ConfigurationTarget.Global);
+      await page.waitFor(`${rows}[aria-label^="read_b, tool"]:not([aria-label*="asks before"])`);
+    });
+
     it('A choice can count in all folders', async () => {
       await pick('read_a', 'Ask', 1);
       await page.waitFor(`${rows}[aria-label^="read_a, tool, asks before calls"]`);

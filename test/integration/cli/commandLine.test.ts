@@ -530,7 +530,7 @@ describe('command line', () => {
       assert.match(stdout, /^github +echo$/m);
       const again = await cli.run('import', '.mcp.json', '--write');
       assert.equal(again.code, 1);
-      assert.match(again.stderr, /the file has it already/);
+      assert.match(again.stderr, /it is configured already/);
       assert.equal(readFileSync(cli.file, 'utf8'), text);
     });
 

@@ -180,7 +180,28 @@ describe('command line: tools, resources, prompts', () => {
       assert.match(got.stdout, /^user: .*Ada/m);
       assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 1);
       assert.equal((await cli.run('prompt', 'nothing')).code, 1);
+      for (const asked of [
+        ['read', 'note://one'],
+        ['prompt', 'greet'],
+      ])
+        assert.equal(
+          (await cli.run(...asked, '--server', 'nobody')).stderr.trim(),
+          'There is no server "nobody".',
+        );
       assert.equal((await cli.run('prompt')).code, 2);
+    });
+
+    it('The record of calls names the command line behind read and prompt', async () => {
+      await cli.runWith(features, 'read', 'note://one');
+      await cli.run('prompt', 'two_greet', '{"name":"Ada"}');
+      const lines = (await cli.run('calls', '--last', '2')).stdout
+        .split('\n')
+        .filter((line) => / ok /.test(line));
+      assert.deepEqual(
+        lines.map((line) => line.split(/ {2,}/)[4]),
+        ['mcp-toolsets', 'mcp-toolsets'],
+        lines.join('\n'),
+      );
     });
 
     it('A resource or prompt name of two servers requires --server', async () => {

@@ -193,7 +193,7 @@ describe('mcp-toolsets entries', () => {
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(
       refused.stderr,
-      /^Nothing was written: a repository could replace this command line/,
+      /^Nothing was written: a repository could replace this command line.* install the package with `npm install --global`\./,
     );
     assert.ok(!existsSync(path.join(cli.home, '.minds', 'bin')));
     const other = packageIn(path.join(cli.home, 'lib'));

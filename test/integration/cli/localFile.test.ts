@@ -5,14 +5,23 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { localPath } from '../../../src/core/config/sources.js';
 import { CommandLine, type Output } from '../../support/core/commandLine.js';
 import { configText, rawWith } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+import { posixIt } from '../../support/notHere.js';
+
+const whereReadable = posixIt('Windows does not tell where a link to a missing file leads');
 
 describe('the layer of one person (C7)', () => {
   let cli: CommandLine;
@@ -75,6 +84,23 @@ describe('the layer of one person (C7)', () => {
     assert.doesNotMatch((await cli.run('status', '--no-local')).stdout, /Only for you/);
   });
 
+  it('A server that waits with `--no-local` is approved by the command that the line names', async () => {
+    writeFileSync(local, configText({ a: { env: { LOG: 'debug' } } }));
+    assert.equal((await cli.run('approve', '--yes')).code, 0);
+    const { stderr } = await cli.run('status', '--no-local');
+    const [, ...words] = /`mcp-toolsets (.+?)`/.exec(stderr)?.[1]?.split(' ') ?? [];
+    const approved = await cli.run('approve', ...words, '--yes');
+    assert.match(approved.stdout + approved.stderr, /^Approved: a\.$/m, stderr);
+  });
+
+  it('`entries --write` approves what the agent starts, with the layer of this person', async () => {
+    writeFileSync(local, configText({ a: { env: { LOG: 'debug' } }, own: rawWith(['pid']) }));
+    const written = await cli.run('entries', 'codex', '--write', '--yes');
+    assert.equal(written.code, 0, written.stderr);
+    assert.doesNotMatch(written.stdout, /own/);
+    assert.equal((await cli.run('approve')).stdout.trim(), 'No server waits for approval.');
+  });
+
   it('`tools` marks each tool that only the lists of the layer publish or leave out', async () => {
     writeFileSync(
       cli.file,
@@ -97,6 +123,28 @@ describe('the layer of one person (C7)', () => {
     assert.doesNotMatch(stdout, /echo/);
     assert.match(stderr, /^a waits for approval/m);
     assert.match((await cli.run('approve')).stdout + stderr, /NODE_OPTIONS/);
+  });
+
+  it('without the layer, the command that approves has `--no-local` too', async () => {
+    writeFileSync(local, configText({ a: { env: { LOG_LEVEL: 'debug' } }, b: { enabled: false } }));
+    assert.match((await cli.run('approve', '--yes')).stdout, /^Approved: a\.$/m);
+    cli.approves = false;
+    const { stderr } = await cli.run('tools', '--no-local');
+    assert.match(stderr, /Run `mcp-toolsets approve a b --no-local`\. --approve/);
+    const approved = await cli.run('approve', 'a', 'b', '--no-local', '--yes');
+    assert.match(approved.stdout, /^Approved: a, b\.$/m);
+    assert.equal((await cli.run('tools', '--no-local')).stderr, '');
+  });
+
+  it('`entries` names the toolsets of the team, and approves what `connect` starts with the layer', async () => {
+    const own = { ...rawWith(['pid']), env: { A: 'b' } };
+    writeFileSync(local, configText({ a: { env: { B: 'c' } }, b: { enabled: false }, own }));
+    const { stdout, stderr } = await cli.run('entries', 'claude-code', '--each');
+    assert.match(stderr, /^ *own {2}·/m);
+    assert.match(stderr, /B = "c"/);
+    assert.doesNotMatch(stderr, /^ *b {2}·/m);
+    assert.match(stdout, /"b": \{/);
+    assert.doesNotMatch(stdout, /"own": \{/);
   });
 
   it('a server of the own file waits under a layer, which a repository could bring (S1c)', async () => {
@@ -133,19 +181,114 @@ describe('the layer of one person (C7)', () => {
     assert.match((await cli.run('tools')).stdout, /^own +pid/m);
   });
 
+  it('Beside a program that serves the folder with the layer, `--no-local` shows and serves what a colleague gets', async () => {
+    writeFileSync(
+      local,
+      configText({
+        a: { tools: { blacklist: ['add'] } },
+        b: { enabled: false },
+        own: rawWith(['pid']),
+      }),
+    );
+    const serving = await Serving.begin(cli, ['a', 'own']);
+    const clients: Client[] = [];
+    const connect = async (...args: string[]): Promise<string[]> => {
+      const client = new Client({ name: 'agent', version: '1' });
+      const { command, args: words, env } = cli.commandOf('connect', ...args);
+      clients.push(client);
+      await client.connect(
+        new StdioClientTransport({
+          command,
+          args: words,
+          cwd: cli.folder,
+          env: env as Record<string, string>,
+        }),
+      );
+      const { tools } = await client.listTools();
+      return tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_'));
+    };
+    const hosts = (): number =>
+      cli.processes().filter(({ command }) => command.includes('guardian.js')).length;
+    const beside = (...args: string[]): Promise<Output> => cli.finishBeside(cli.begin(...args));
+    try {
+      assert.deepEqual(await connect('a'), ['echo']);
+      assert.equal(hosts(), 1, 'it joins');
+      assert.deepEqual(await connect('a', '--no-local'), ['echo', 'add']);
+      assert.equal(hosts(), 2, 'it has its own servers');
+      assert.deepEqual(await connect('b', '--no-local'), ['count']);
+      assert.deepEqual(await connect('a'), ['echo'], 'the others keep theirs');
+      const status = await beside('status', '--no-local');
+      assert.match(status.stdout, /^b .*1 of 1/m);
+      assert.doesNotMatch(status.stdout, /Only for you|^own/m);
+      assert.match(status.stdout, /^Served by `serve`/m);
+      const tools = await beside('tools', '--no-local', '--json');
+      assert.deepEqual(namesOf(JSON.parse(tools.stdout) as Listed[]), [
+        ['a', [], 2],
+        ['b', [], 1],
+      ]);
+      assert.match((await beside('status')).stdout, /^Only for you, by .*: a .*; b .*; own /m);
+    } finally {
+      for (const client of clients) await client.close();
+      await serving.end();
+    }
+  });
+
+  const importing = path.join('..', 'mcp.json');
+
+  const imports = (servers: object, ...args: string[]): Promise<Output> => {
+    writeFileSync(path.join(cli.folder, importing), JSON.stringify({ mcpServers: servers }));
+    return cli.run('import', importing, '--write', ...args);
+  };
+
+  it('`import --local` gives a server another id than those that it would lie over, and a secret another name', async () => {
+    const secret = { env: { API_KEY: { secret: 'A_API_KEY' } } };
+    cli.save({ a: rawWith(['echo'], secret), b: { transport: 'stdio', command: 'node' } });
+    writeFileSync(path.join(cli.folder, '.mcprc'), '{ "c": { "command": "node" } }');
+    const own = path.join(cli.home, '.minds/mcp.yaml');
+    mkdirSync(path.dirname(own), { recursive: true });
+    writeFileSync(own, configText({ d: { transport: 'stdio', command: 'node' } }));
+    const before = readFileSync(cli.file, 'utf8');
+    const { code, stderr } = await imports(
+      {
+        a: { command: 'other', env: { API_KEY: 'sk-ant-api03-0123456789abcdef' } },
+        b: { command: 'node' },
+        c: { command: 'other' },
+        d: { command: 'other' },
+      },
+      '--local',
+    );
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /`a-2`: it was `a`, which is taken\./);
+    assert.match(stderr, /`b`: it is configured already\./);
+    const text = readFileSync(local, 'utf8');
+    assert.deepEqual(text.match(/^ {2}\S+:$/gm), ['  a-2:', '  c-2:', '  d-2:']);
+    assert.doesNotMatch(text, /secret: A_API_KEY/);
+    assert.equal(readFileSync(cli.file, 'utf8'), before);
+  });
+
+  it('`import` into the shared file does not depend on the layer, and says if the layer lies over the server', async () => {
+    writeFileSync(local, configText({ mine: { enabled: false }, other: { enabled: false } }));
+    const layer = readFileSync(local, 'utf8');
+    const { code, stderr } = await imports({ mine: { command: 'node' } });
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^Your local file has "mine" too, so for you it lies over the imported entry\.$/m,
+    );
+    assert.match(readFileSync(cli.file, 'utf8'), /^ {2}mine:$/m);
+    assert.equal(readFileSync(local, 'utf8'), layer);
+    assert.match((await cli.run('status')).stdout, /^mine .*disabled/m);
+  });
+
   describe('with Git', () => {
-    const importing = path.join('..', 'mcp.json');
     const excluded = (): string => readFileSync(path.join(cli.folder, '.git/info/exclude'), 'utf8');
 
     beforeEach(() => {
       git(cli.folder, 'init', '--quiet');
-      writeFileSync(
-        path.join(cli.folder, importing),
-        JSON.stringify({ mcpServers: { mine: { command: 'node', args: ['mine.mjs'] } } }),
-      );
     });
 
-    const imported = (): Promise<Output> => cli.run('import', importing, '--local', '--write');
+    const imported = (): Promise<Output> =>
+      imports({ mine: { command: 'node', args: ['mine.mjs'] } }, '--local');
 
     it('the first write keeps the file out of Git, and changes no file of the work tree for it', async () => {
       git(cli.folder, 'add', '.');
@@ -190,6 +333,88 @@ describe('the layer of one person (C7)', () => {
       git(cli.folder, 'rm', '--quiet', '--cached', localPath);
       assert.doesNotMatch((await cli.run('check')).stdout, /local-file-tracked/);
       assert.ok(existsSync(local));
+    });
+
+    it('a linked `.minds` inside the repository has its layer where Git sees it', async () => {
+      const real = path.join(cli.folder, 'config/minds');
+      mkdirSync(path.dirname(real));
+      renameSync(path.dirname(cli.file), real);
+      symlinkSync('config/minds', path.dirname(cli.file), 'dir');
+      git(cli.folder, 'add', '.');
+      git(cli.folder, 'commit', '--quiet', '--message', 'linked');
+      const { code, stderr } = await imported();
+      assert.equal(code, 0, stderr);
+      assert.match(excluded(), /^\/config\/minds\/mcp\.local\.yaml$/m);
+      assert.equal(git(cli.folder, 'status', '--porcelain'), '');
+      assert.match((await cli.run('tools')).stdout, /Only for you, .*: mine/);
+      git(cli.folder, 'add', '--force', '.');
+      assert.match((await cli.run('check')).stdout, /warning local-file-tracked/);
+    });
+
+    const theirs = path.join('..', 'theirs');
+
+    it('a `.minds` that is a link out of the folder is read with its layer, and nothing is written', async () => {
+      const outside = path.join(cli.folder, theirs);
+      renameSync(path.dirname(cli.file), outside);
+      symlinkSync(outside, path.dirname(cli.file), 'dir');
+      const { code, stderr } = await imported();
+      assert.equal(code, 1);
+      assert.match(stderr, /Nothing was imported: .*outside/);
+      assert.deepEqual(readdirSync(outside), ['mcp.yaml']);
+      assert.doesNotMatch(excluded(), /local/);
+      writeFileSync(local, configText({ b: { enabled: false } }));
+      assert.deepEqual(namesOf((await json('tools')) as Listed[]), [
+        ['a', [], 2],
+        ['b', ['enabled'], 0],
+      ]);
+    });
+
+    it('an approval in one folder counts for no folder whose `.minds` is a link to its own', async () => {
+      writeFileSync(local, configText({ own: rawWith(['pid']) }));
+      assert.match((await cli.run('approve', '--yes')).stdout, /a, b, own/);
+      cli.approves = false;
+      const other = path.join(cli.folder, theirs);
+      mkdirSync(other);
+      symlinkSync(path.dirname(cli.file), path.join(other, '.minds'), 'dir');
+      assert.match((await cli.run('tools', '-C', other)).stderr, /^a, b, own wait for approval/m);
+      assert.match((await cli.run('tools')).stdout, /^own +pid/m);
+    });
+
+    for (const [what, target] of [
+      ['the file of the team', 'mcp.yaml'],
+      ['a file of the work tree that is missing', '../new.yaml'],
+      ['a file of Git', '../.git/new.yaml'],
+      ['a file outside', '../../theirs.yaml'],
+    ] as const)
+      whereReadable(`a layer that is a link to ${what} is read and never written`, async () => {
+        symlinkSync(target, local);
+        const file = path.join(path.dirname(local), target);
+        const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+        const { code, stderr } = await imported();
+        assert.equal(code, 1);
+        assert.match(stderr, /Nothing was imported: .*(is a link to|outside)/);
+        assert.equal(existsSync(file) ? readFileSync(file, 'utf8') : undefined, before);
+        assert.doesNotMatch(excluded(), /local/);
+        if (before === undefined) writeFileSync(file, configText({ b: { enabled: false } }));
+        assert.match((await cli.run('status')).stdout, /Only for you/);
+        git(cli.folder, 'add', local);
+        assert.match((await cli.run('check')).stdout, /warning local-file-tracked/);
+      });
+
+    it('in a worktree, `import --local` writes the layer that counts there', async () => {
+      const tree = path.join(cli.folder, '..', 'tree');
+      git(cli.folder, 'add', cli.file);
+      git(cli.folder, 'commit', '--quiet', '--message', 'shared');
+      git(cli.folder, 'worktree', 'add', '--quiet', '-b', 'tree', tree);
+      const importsThere = (): Promise<Output> =>
+        imports({ mine: { command: 'node', args: ['mine.mjs'] } }, '--local', '-C', tree);
+      writeFileSync(local, configText({ b: { enabled: false } }));
+      assert.match((await importsThere()).stderr, /^Wrote .*workspace.*mcp\.local\.yaml/m);
+      assert.match(readFileSync(local, 'utf8'), /^ {2}mine:$/m);
+      assert.ok(!existsSync(path.join(tree, localPath)));
+      rmSync(local);
+      assert.match((await importsThere()).stderr, /^Wrote .*tree.*mcp\.local\.yaml/m);
+      assert.equal(git(tree, 'status', '--porcelain'), '');
     });
 
     it('a worktree uses the layer of the main worktree, with paths from the worktree, unless it has its own', async () => {

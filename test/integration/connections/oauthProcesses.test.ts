@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -26,10 +26,7 @@ import { http } from './rig.js';
 const count = 12;
 const rounds = Math.ceil(1000 * Number(process.env['MCP_TOOLSETS_ROUNDS'] ?? 0.02));
 
-const noKey = {
-  get: () => Promise.reject(new NoKeyring('in a test')),
-  store: () => Promise.reject(new NoKeyring('in a test')),
-};
+const noKey = () => Promise.reject(new NoKeyring('in a test'));
 
 class Process {
   readonly child: ChildProcess;
@@ -90,7 +87,10 @@ describe('one renewal of all processes (X7e)', function () {
     rmSync(home, { recursive: true, force: true });
   });
 
-  async function signIn(): Promise<void> {
+  /** Does something in this process, as `login` and `logout` do. */
+  async function asPerson(
+    does: (oauth: OAuth, secrets: SignInFile) => Promise<void>,
+  ): Promise<void> {
     const secrets = new SignInFile(home, noKey);
     const keepSecret = () => ({ dispose: () => {} });
     const log = { write: () => {} };
@@ -101,14 +101,24 @@ describe('one renewal of all processes (X7e)', function () {
       keepSecret,
       clientVersion: 'person',
     });
-    const { signal } = new AbortController();
-    await secrets.beginning(
-      () => {},
-      () => oauth.signIn(http(server.url), new Person(), signal),
-    );
-    oauth.dispose();
-    secrets.dispose();
+    try {
+      await does(oauth, secrets);
+    } finally {
+      oauth.dispose();
+      secrets.dispose();
+    }
   }
+
+  const signIn = (): Promise<void> =>
+    asPerson((oauth, secrets) => {
+      const { signal } = new AbortController();
+      return secrets.beginning(
+        () => {},
+        () => oauth.signIn(http(server.url), new Person(), signal),
+      );
+    });
+
+  const signOut = (): Promise<void> => asPerson((oauth) => oauth.signOut(http(server.url)));
 
   async function start(name: string): Promise<Process> {
     const script = await bundled('test/support/core/renewerMain.ts');
@@ -121,6 +131,39 @@ describe('one renewal of all processes (X7e)', function () {
     ((await control(server.url, 'renewers')) as string[])
       .filter((agent) => !agent.endsWith('/person'))
       .map((agent) => agent.replace('mcp-toolsets/', ''));
+
+  it(`A sign-out and a sign-in during a renewal by other processes count: ${rounds} rounds`, async () => {
+    const seed = seedOf('SIGN_IN_SEED');
+    const random = new Random(seed);
+    await signIn();
+    processes = await Promise.all(Array.from({ length: 4 }, (_, index) => start(`p${index}`)));
+    let usual = 100;
+    for (let round = 0; round < rounds; round++) {
+      const where = `round ${round} of seed ${seed}`;
+      await control(server.url, 'end-access');
+      const began = performance.now();
+      const renewing = Promise.all(processes.map((one) => one.use()));
+      await pause(random.int(usual));
+      const signsIn = round % 2 === 1;
+      await (signsIn ? signIn() : signOut());
+      const file = () => readFileSync(path.join(home, '.minds', 'sign-ins.json'), 'utf8');
+      const before = file();
+      await renewing;
+      usual = performance.now() - began;
+      const again = await Promise.all(processes.map((one) => one.use()));
+      if (signsIn) {
+        assert.deepEqual([...new Set(again)], ['HTTP 200'], where);
+        assert.ok(file() === before, `${where}: the new sign-in was replaced`);
+      } else {
+        assert.doesNotMatch(file(), /access_token/, where);
+        assert.ok(
+          again.every((text) => text?.includes('"kind":"signIn"')),
+          `${where}: ${again.join()}`,
+        );
+        await signIn();
+      }
+    }
+  });
 
   it(`Twelve processes with one old token make one renewal, also if some are killed: ${rounds} rounds`, async () => {
     const seed = seedOf('SIGN_IN_SEED');

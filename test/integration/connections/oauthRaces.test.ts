@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
+import { parseKept } from '../../../src/core/connections/http/oauth/grant.js';
 import { OAuth, type OAuthAccess } from '../../../src/core/connections/http/oauth/oauth.js';
 import { signInLock } from '../../../src/core/files/signInLock.js';
 import { LeapingClock } from '../../support/core/leapingClock.js';
@@ -208,6 +209,68 @@ describe('concurrent renewals, sign-ins and refusals (X7b)', () => {
       for (const window of windows) window.dispose();
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  describe('a change by another process between the answer to a renewal and the store (X7e)', () => {
+    let other: OAuth;
+    let isOlderStored: boolean;
+
+    afterEach(() => other.dispose());
+
+    /** Begins the change by the other process when the renewal stores its answer. */
+    async function renewedDuring(change: () => Promise<void>): Promise<void> {
+      await signedIn();
+      const { store, exclusively } = secrets;
+      let waits: () => void = () => {};
+      const isWaiting = new Promise<void>((resolve) => (waits = resolve));
+      other = new OAuth({
+        secrets: {
+          get: (key) => secrets.get(key),
+          store: (key, value) => store.call(secrets, key, value),
+          delete: (key) => secrets.delete(key),
+          onDidChange: () => ({ dispose: () => {} }),
+          exclusively: (key, work) => {
+            const done = exclusively.call(secrets, key, work);
+            waits();
+            return done as never;
+          },
+        },
+        clock,
+        log: { write: () => {} },
+        keepSecret: () => ({ dispose: () => {} }),
+        clientVersion: '9.9.9',
+      });
+      let changed: Promise<void> | undefined;
+      isOlderStored = false;
+      secrets.store = async (key, value) => {
+        if (changed === undefined && !value.includes('isRenewing')) {
+          changed = change();
+          await Promise.race([changed, isWaiting]);
+          isOlderStored = true;
+        }
+        await store.call(secrets, key, value);
+      };
+      await refused(token);
+      assert(isOlderStored);
+      await changed;
+      await access.kept.reread();
+    }
+
+    it('A renewal does not bring back a sign-in that another process ended', async () => {
+      await renewedDuring(() => other.signOut(http(server.url)));
+      assert.equal(keptTokens(), false);
+      assert.equal(await access.token(), undefined);
+      assert.deepEqual([...server.refresh.keys()], [], 'revoked');
+    });
+
+    it('A renewal does not replace the sign-in of another process by its older answer', async () => {
+      await renewedDuring(() => other.signIn(http(server.url), new Person(), person()));
+      const [text = ''] = [...secrets.values.values()];
+      const { grant } = parseKept(text);
+      assert.equal(await access.token(), grant?.tokens.access_token);
+      const newer = [...server.refresh.keys()].at(-1);
+      assert.equal(grant?.tokens.refresh_token, newer, 'of the sign-in');
+    });
   });
 
   describe('scopes that a call lacked', () => {

@@ -12,10 +12,7 @@ import { NoKeyring } from '../../../src/cli/keyring.js';
 import { SignInFile } from '../../../src/cli/signInFile.js';
 
 const [url = '', home = '', name = ''] = process.argv.slice(2);
-const noKey = {
-  get: () => Promise.reject(new NoKeyring('in a test')),
-  store: () => Promise.reject(new NoKeyring('in a test')),
-};
+const noKey = () => Promise.reject(new NoKeyring('in a test'));
 const oauth = new OAuth({
   secrets: new SignInFile(home, noKey),
   clock: systemClock,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import chinese from '../../../l10n/bundle.l10n.zh-cn.json';
+import { speak } from '../../../src/core/base/language.js';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
 import {
   approveCommand,
@@ -150,6 +152,25 @@ describe('the review of a launch (S1)', () => {
       dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }),
       undefined,
     );
+  });
+});
+
+describe('the review of a launch in another language (E5)', () => {
+  afterEach(() => speak('en', undefined));
+
+  it('labels are Chinese and values stay, even one that is a word of ours', () => {
+    const shown = launch('a', 'server', 'the file');
+    speak('zh-cn', chinese);
+    const { now } = reviewTexts([{ launch: shown, before: undefined }], label);
+    const lines = now.split('\n').filter((line) => /^ {2}\S/.test(line));
+    assert.deepEqual(lines, [
+      '  传输方式     stdio',
+      '  命令         node',
+      '  参数         server',
+      '  参数         the file',
+      '  环境变量     T = •••',
+    ]);
+    assert.match(now, /\(已遮盖、摘要 serverthe/);
   });
 });
 

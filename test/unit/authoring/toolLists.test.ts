@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { tickedOf, withTicked } from '../../../src/core/authoring/rememberedTicks.js';
-import { decidingPattern, tickTools } from '../../../src/core/authoring/toolLists.js';
+import {
+  changedFileOf,
+  decidingPattern,
+  tickTools,
+} from '../../../src/core/authoring/toolLists.js';
 import { toolFilterOf } from '../../../src/core/config/edit/serverEdits.js';
 import { compileFilter, judge } from '../../../src/core/tools/patterns.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
@@ -253,5 +257,29 @@ describe('the deciding pattern for a tool (N2)', () => {
   it('no pattern decides if no list applies', () => {
     assert.equal(at('blacklist: [open]', 'close'), undefined);
     assert.equal(at('', 'close'), undefined);
+  });
+});
+
+describe('the layer or the file below it in which a server changes (C7)', () => {
+  const start = { line: 0, character: 0 };
+  const at = (file: string) => ({ file, range: { start, end: start } });
+  const [shared, mine] = [at('/tree/.minds/mcp.yaml'), at('/main/.minds/mcp.local.yaml')];
+  const fileOf = (isForMe: boolean, server: Partial<Parameters<typeof changedFileOf>[0]>) =>
+    changedFileOf(
+      { origin: 'folder', place: shared, local: [], localPlace: undefined, ...server },
+      isForMe,
+      () => mine.file,
+    );
+
+  it('is the shared one, or the layer that counts there', () => {
+    assert.deepEqual(fileOf(false, {}), { file: shared.file });
+    assert.deepEqual(fileOf(true, {}), { file: mine.file, below: shared.file });
+  });
+
+  it('is the layer of the main worktree for a server that only this layer has', () => {
+    for (const isForMe of [false, true])
+      assert.deepEqual(fileOf(isForMe, { origin: 'local', place: mine, localPlace: mine }), {
+        file: mine.file,
+      });
   });
 });

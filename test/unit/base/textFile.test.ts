@@ -121,6 +121,7 @@ describe('the source', () => {
    */
   const allowed = [
     'src/core/base/textFile.ts',
+    'src/core/base/isAlive.ts',
     'src/cli/terminalQuestion.ts',
     'src/core/processes/processTable.ts',
     'src/core/processes/guardian.ts',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { literal } from '../../../src/core/config/model.js';
 import type { Value, ReferenceSource } from '../../../src/core/config/model.js';
 import { httpFailure } from '../../../src/core/failures/http.js';
-import type { AnswerFault } from '../../../src/core/failures/transportFailure.js';
+import { describeReason, type AnswerFault } from '../../../src/core/failures/transportFailure.js';
 
 describe('failures over HTTP', () => {
   it('a TLS failure names its cause', () => {
@@ -276,5 +276,16 @@ describe('advice about failures over HTTP (X3a)', () => {
       httpFailure(http, { ...signIn, fix: 'Write another url.' }).fix,
       'Write another url.',
     );
+  });
+
+  it('the failure of a request names the command for signing in once', () => {
+    const command = '`mcp-toolsets login NAME`';
+    const lacks = `Sign in again to grant them, outside the editor with ${command}.`;
+    for (const why of ['It has ended', lacks]) {
+      const text = describeReason({ kind: 'signIn', why, url });
+      assert.equal(text.split(command).length, 2, text);
+    }
+    const program = describeReason({ kind: 'signIn', why: 'Why.', fix: 'Add scopes.', url });
+    assert.equal(program, `${url} gives no access. Why. Add scopes.`);
   });
 });

@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'smol-toml';
+import chinese from '../../../l10n/bundle.l10n.zh-cn.json';
+import { speak } from '../../../src/core/base/language.js';
 import { addServers } from '../../../src/core/config/edit/addServers.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { isObject } from '../../../src/core/base/isObject.js';
@@ -98,8 +100,26 @@ function names({ kind, server, message }: ImportNote, leaf: readonly (string | n
   );
 }
 
+/** What stays in Latin letters in a report: code, quoted text of the file, and names. */
+const latin =
+  /`[^`]*`|“[^”]*”|\([^)]*\)|VS Code|Visual Studio|Claude (?:Code|Desktop)|MCP Toolsets|\S*\/\S*/g;
+
 describe('import (C6)', () => {
   const samples = filesBelow(folder);
+
+  it('no sentence of a report is English in another language (E5)', () => {
+    speak('zh-cn', chinese);
+    try {
+      const english = samples.flatMap((file) => {
+        const found = imported(readFileSync(file, 'utf8'), file);
+        const lines = reportText(path.basename(file), found, true).split('\n');
+        return lines.filter((line) => /[A-Za-z]{2,} [a-z]{2,}/.test(line.replace(latin, '')));
+      });
+      assert.deepEqual(english, []);
+    } finally {
+      speak('en', undefined);
+    }
+  });
 
   it('import has a sample of each format', () => {
     const formats = new Set(samples.flatMap((file) => formatOfPath(file) ?? []));
@@ -145,7 +165,7 @@ describe('import (C6)', () => {
       assert.ok(again.kind === 'planned');
       assert.deepEqual([again.imported.servers, again.edits], [[], []], again.report);
       const told = again.imported.notes.filter(({ message }) =>
-        message.includes('the file has it already'),
+        message.includes('it is configured already'),
       );
       assert.equal(told.length, first.imported.servers.length, again.report);
     });
@@ -179,7 +199,7 @@ describe('import (C6)', () => {
     );
     const third = plan(second.after);
     assert.ok(third.kind === 'planned');
-    assert.match(third.report, /^- `my db`: the file has it already, as `my-db-2`\.$/m);
+    assert.match(third.report, /^- `my db`: it is configured already, as `my-db-2`\.$/m);
     assert.deepEqual(third.imported.servers, []);
   });
 

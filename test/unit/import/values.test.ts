@@ -72,7 +72,9 @@ describe('a name that is in use (C6b)', () => {
 
   it('of another server is not the name of a secret in an entry that a person types', () => {
     const held = heldIn(
-      'version: 1\nservers:\n  a: { transport: stdio, command: x, args: [{ secret: LAB_API_KEY }] }\n',
+      [
+        'version: 1\nservers:\n  a: { transport: stdio, command: x, args: [{ secret: LAB_API_KEY }] }\n',
+      ],
       () => undefined,
     );
     const made = withSecretsApart(

@@ -151,15 +151,72 @@ describe('files that decide what a launcher runs (S1o)', () => {
     write('repository/node_modules/@a/x/package.json', '{"name":"@a/x"}');
     write('repository/node_modules/.bin/x');
     write('repository/node_modules/.bin/@a/x@1.0.0');
-    write('repository/package.json', '{"name":"p","bin":{"@a/x@1.0.0":"evil.js"}}');
+    write('repository/package.json', '{"name":"p","bin":{"b/x@1.0.0":"evil.js"}}');
     assert.deepEqual(found('npx -y @a/x@1.0.0'), [
-      'local package: repository/package.json',
-      'local package: repository/node_modules/@a/x',
       'local package: repository/node_modules/.bin/@a/x@1.0.0',
-      'local package: repository/node_modules/.bin/x',
+      'local package: repository/node_modules/@a/x',
     ]);
+    assert.deepEqual(found('npx -y x@1.0.0'), ['local package: repository/package.json']);
     assert.deepEqual(found('npx -y other'), []);
     assert.deepEqual(found('pnpm dlx @a/x'), [], 'pnpm installs it elsewhere');
+  });
+
+  it('A local package counts by its own name, wherever it is (S1p)', () => {
+    const places = ['y', '@a/y', 'a/node_modules/x', 'deep/node_modules/@a/b/node_modules/c'];
+    for (const place of places)
+      write(`repository/node_modules/${place}/package.json`, '{"name":"\\u0078"}');
+    write('repository/package.json', '{"workspaces":["packages/*"]}');
+    write('repository/packages/p/package.json', '{"name":"x"}');
+    write('repository/node_modules/x/package.json', '{"name":"another"}');
+    const packages = places.map((place) => `local package: repository/node_modules/${place}`);
+    packages.push('local package: repository/packages/p');
+    assert.deepEqual(found('npx x@1.0.0').sort(), packages.sort());
+    assert.deepEqual(found('npx --unknown z x@1.0.0').sort(), packages, 'it may be the package');
+    assert.deepEqual(found('npx -p x@1.0.0 -p z c').sort(), packages, 'one of two');
+    assert.deepEqual(found('npx z'), []);
+  });
+
+  it("npm's record of a folder counts where it has another name, or cannot be read", () => {
+    const record = 'repository/node_modules/.package-lock.json';
+    write('repository/node_modules/y/package.json', '{"name":"y"}');
+    write(record, '{"packages":{"node_modules/y":{"version":"1.0.0"}}}');
+    assert.deepEqual(found('npx x'), []);
+    write(record, '{"packages":{"node_modules/y":{"name":"x"}}}');
+    for (const line of ['npx x', 'npm exec x@1.0.0'])
+      assert.deepEqual(found(line), ['local package: repository/node_modules/y']);
+    write(record, '{');
+    assert.deepEqual(found('npx x'), [`local package: ${record}`]);
+  });
+
+  it('Too many packages count as one that may be meant', () => {
+    for (let at = 0; at < 1001; at++)
+      mkdirSync(path.join(root, `repository/node_modules/p${at}`), { recursive: true });
+    assert.deepEqual(found('npx x@1.0.0'), ['local package: repository/node_modules']);
+  });
+
+  it('A program of the folder that runs in place of an interpreter counts', () => {
+    write('repository/node_modules/.bin/node');
+    write('repository/node_modules/.bin/sh');
+    const [node, sh] = ['node', 'sh'].map(
+      (name) => `local package: repository/node_modules/.bin/${name}`,
+    );
+    assert.deepEqual(found('npx -y x@1.0.0').sort(), [node, sh]);
+    for (const line of ['pnpm dlx x', 'bunx x']) assert.deepEqual(found(line), [node]);
+  });
+
+  it('A program of `__pypackages__`, a script and the modules of the folder count for pipx', () => {
+    write('repository/sub/__pypackages__/3.11/lib/bin/x');
+    write('repository/sub/x==1.0.0');
+    assert.deepEqual(found('pipx run x==1.0.0'), [
+      'local package: repository/sub/__pypackages__',
+      'local package: repository/sub/x==1.0.0',
+    ]);
+    write('repository/sub/json.py');
+    const [before] = read('pipx run y');
+    write('repository/sub/pip/__init__.py');
+    assert.notDeepEqual(read('pipx run y')[0]?.digest, before?.digest);
+    assert.deepEqual(found('pipx run y').at(0), 'local package: repository/sub');
+    assert.deepEqual(found('uvx x==1.0.0'), []);
   });
 
   it('A workspace package behind a link counts with its place', function () {

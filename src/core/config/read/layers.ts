@@ -78,14 +78,12 @@ export class Layers {
     return parsed;
   }
 
-  /** Two equal results mean the same layers over a source. */
-  textsOver({ origin, folder }: SourceText): string {
-    const files = [...this.byFolder.values()].filter(
-      ({ source }) => origin === 'user' || source.folder === folder,
-    );
-    const used = files.map(({ source, refusal }) =>
+  /** Two equal texts mean the same layers. */
+  get texts(): string {
+    const used = [...this.byFolder].map(([folder, { source, refusal }]) => [
+      folder,
       refusal ? this.validOf(source.file)?.text : source.text,
-    );
+    ]);
     return JSON.stringify(used);
   }
 

@@ -92,12 +92,6 @@ export function inPresentText(
   });
 }
 
-/** The layers come last, because they lie over the others. */
-function inOrderOfLayers(sources: readonly SourceText[]): readonly SourceText[] {
-  const isLayer = ({ origin }: SourceText): boolean => origin === 'local';
-  return [...sources.filter((one) => !isLayer(one)), ...sources.filter(isLayer)];
-}
-
 function usedTwice(server: ConfiguredServer, holder: Place, isShadowed: boolean): Problem {
   const { id, places } = server;
   const given = { id, file: holder.file };
@@ -113,50 +107,56 @@ function usedTwice(server: ConfiguredServer, holder: Place, isShadowed: boolean)
 interface ValidSource {
   readonly source: SourceText;
   readonly parsed: AcceptedSource;
-  /** The texts that lay over it. */
-  readonly layers: string;
 }
 
 export class ConfigState {
   /** By file. */
   private valid: ReadonlyMap<string, ValidSource> = new Map();
+  /** The texts of the layers. */
+  private layers = '';
 
   /** Takes all present sources and forgets any other. A file listed twice counts once. */
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
-    const present = inOrderOfLayers([...byFile.values()]);
+    const present = [...byFile.values()];
     const parsing = { ...deps, finders: deps.findersFor?.(sources) };
     const layers = new Layers(parsing, present, (file) => this.valid.get(file)?.source);
+    // Before the valid texts change.
+    const { texts } = layers;
     const previous = new Map<string, AcceptedSource>();
-    const parsed = present.map((source) => {
+    const read = new Map<SourceText, ParsedSource>();
+    // The layers come last, because they lie over the others.
+    const last = ({ origin }: SourceText): number => Number(origin === 'local');
+    for (const source of present.toSorted((one, other) => last(one) - last(other))) {
       const reading = layers.read(source);
       const kept = reading.kind === 'refused' ? this.kept(source.file, layers) : undefined;
       if (kept) previous.set(source.file, kept);
-      return reading;
-    });
+      read.set(source, reading);
+    }
+    const parsed = present.flatMap((source) => read.get(source) ?? []);
     const { accepted, ...merged } = mergeSources(parsed, previous);
     this.valid = new Map(
       present.flatMap((one) => {
         const now = accepted.get(one.file);
         if (!now) return [];
         const source = (previous.has(one.file) && this.valid.get(one.file)?.source) || one;
-        return [[one.file, { source, parsed: now, layers: layers.textsOver(source) }] as const];
+        return [[one.file, { source, parsed: now }] as const];
       }),
     );
+    this.layers = texts;
     const unreadable = present.flatMap(({ file, unreadable: reason }) =>
       reason === undefined ? [] : [fileUnreadable(file, reason, true)],
     );
     return { ...merged, problems: [...unreadable, ...merged.problems] };
   }
 
-  /** Its values stay as they were read, unless the layer over it has changed (C7). */
+  /** Its values stay as they were read, unless a layer has changed (C7). */
   private kept(file: string, layers: Layers): AcceptedSource | undefined {
     const valid = this.valid.get(file);
     if (!valid) return undefined;
     const { source, parsed } = valid;
     const again = layers.read(source);
-    const isSame = valid.layers === layers.textsOver(source);
-    return isSame || again.kind === 'refused' ? parsed : again;
+    return this.layers === layers.texts || again.kind === 'refused' ? parsed : again;
   }
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { english } from '../../base/language.js';
 import { viewHashOf } from '../hash.js';
 import { spellingsOf } from '../keys.js';
@@ -10,6 +11,7 @@ import {
 } from '../model.js';
 import { packageOf } from '../../packages/package.js';
 import { shortened } from '../problems.js';
+import { localPath } from '../sources.js';
 import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
 import { describe, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';
@@ -124,6 +126,7 @@ function isStateless(server: Table<'server'>, map?: MapNode): boolean | undefine
   return first && server.read(first.key as typeof key);
 }
 
-function sourceOf({ source }: EntryReader): string {
-  return source.as ?? source.file;
+/** A layer of the main worktree counts as one of the folder (C7). */
+function sourceOf({ source: { origin, folder, file } }: EntryReader): string {
+  return origin === 'local' ? path.join(folder, localPath) : file;
 }

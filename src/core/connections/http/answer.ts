@@ -2,6 +2,7 @@
  * Reads a server's answer to one posted message (X2). A broken event stream is resumed after
  * its last event, never by a second request. A stream still open after the answer is closed.
  */
+import { english } from '../../base/language.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Readable } from 'node:stream';
 import { withoutMark } from '../../base/byteOrderMark.js';
@@ -143,7 +144,7 @@ function notMcp(
       fault,
     });
   if (undecoded !== undefined)
-    return failure(`compressed with ${shortened(undecoded, 60)}`, 'compression');
+    return failure(english`compressed with ${shortened(undecoded, 60)}`, 'compression');
   const body = inShort(text.replace(/[\0\uFFFD]/g, ''));
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
   if (isUtf16) return failure(body, 'utf16');

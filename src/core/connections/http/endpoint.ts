@@ -2,6 +2,7 @@
  * The address of an HTTP server and the headers for it. It has two sets of sockets, so no call
  * blocks a cancellation.
  */
+import { english } from '../../base/language.js';
 import { printerOf } from '../../config/launchValues.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
@@ -274,7 +275,9 @@ export class HttpEndpoint {
     const { status, headers } = refusal.reply;
     const isRefused = refusesCredential(refusal);
     let other: Verdict = { kind: 'other' };
-    const named = [...launch.headers].map(([name, value]) => [`header ${name}`, value] as const);
+    const named = [...launch.headers].map(
+      ([name, value]) => [english`header ${name}`, value] as const,
+    );
     const values = [...named, ['address', launch.url] as const];
     const [what, printed] = values.find(([, value]) => printerOf(value)) ?? [];
     if (isRefused && printed) {
@@ -282,11 +285,11 @@ export class HttpEndpoint {
       const fetched = isNewest ? await parts.fetchAgain?.(signal) : undefined;
       const why = typeof fetched === 'object' ? this.take(fetched) : fetched;
       if (!again && own !== this.own) return { kind: 'renewed' };
-      const from = `The ${what} comes from the program ${printerOf(printed)?.argv[0]}`;
-      const more = [`${from}, which was run again.`, why].filter(Boolean).join(' ');
+      const program = printerOf(printed)?.argv[0] ?? '';
+      const from = english`The ${what ?? ''} comes from the program ${program}, which was run again.`;
       other = {
         kind: 'other',
-        more,
+        more: why === undefined ? from : english`${from} ${why}`,
       };
     }
     if (!access) return other;
@@ -301,9 +304,10 @@ export class HttpEndpoint {
   /** The session, the sign-in and the cookies belong to the origin. */
   private take(fetched: HttpLaunch): string | undefined {
     const { configured, url } = this;
-    if (!URL.canParse(fetched.url.value)) return 'It printed no address.';
+    if (!URL.canParse(fetched.url.value)) return english`It printed no address.`;
     const own = ownOf(fetched);
-    if (own.url.origin !== configured.origin) return 'It printed an address of another origin.';
+    if (own.url.origin !== configured.origin)
+      return english`It printed an address of another origin.`;
     this.own = own;
     if (url.href === configured.href) this.url = own.url;
     return undefined;

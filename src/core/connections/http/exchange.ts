@@ -4,6 +4,7 @@
  * Invariants: neither body nor headers go to another origin than requested; a failure is a
  * `TransportFailure` with the information whether the request was delivered.
  */
+import { english } from '../../base/language.js';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import http from 'node:http';
 import https from 'node:https';
@@ -74,14 +75,17 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
         ...(remedy && { remedy }),
       });
     };
-    if (redirects === mostRedirects) refuse(`it redirects more than ${mostRedirects} times`);
+    if (redirects === mostRedirects) refuse(english`it redirects more than ${mostRedirects} times`);
     if (target.protocol !== 'http:' && target.protocol !== 'https:')
-      refuse(`it redirects to ${target.protocol}`);
+      refuse(english`it redirects to ${target.protocol}`);
     if (url.protocol === 'https:' && target.protocol === 'http:')
-      refuse(`it redirects to unencrypted ${shown(target)}`);
-    if (!isWithinOrigin(url, target)) refuse(`it redirects to another origin, ${shown(target)}`);
+      refuse(english`it redirects to unencrypted ${shown(target)}`);
+    if (!isWithinOrigin(url, target))
+      refuse(english`it redirects to another origin, ${shown(target)}`);
     if (request.method !== 'GET' && status !== 307 && status !== 308)
-      refuse(`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`);
+      refuse(
+        english`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`,
+      );
     url = target;
   }
 }
@@ -347,11 +351,10 @@ function undelivered(
     : isReset
       ? 'the connection was reset'
       : plain;
-  const way = proxy?.kind === 'used' ? ` (through the proxy ${proxy.host})` : '';
   return {
     kind: 'unreachable',
     code,
-    detail: `${detail}${way}`,
+    detail: proxy?.kind === 'used' ? english`${detail} (through the proxy ${proxy.host})` : detail,
     url: shown(url),
     trust: agents?.trust,
     ...(proxy && { proxy }),

@@ -2,6 +2,7 @@
  * HTTP+SSE of protocol 2024-11-05 (X2). The end of its stream ends the connection: nothing can be
  * resumed.
  */
+import { english } from '../../base/language.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isEventStream, readEvents, statusFailure } from './answer.js';
 import { HttpChannel, type PostTerms } from './endpoint.js';
@@ -99,7 +100,7 @@ export class LegacySseChannel extends HttpChannel {
       this.target = target;
       return undefined;
     }
-    const detail = `its endpoint event names another origin: ${target ? shown(target) : shortened(data, 200)}`;
+    const detail = english`its endpoint event names another origin: ${target ? shown(target) : shortened(data, 200)}`;
     return new TransportFailure({
       kind: 'redirect',
       detail,

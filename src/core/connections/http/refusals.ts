@@ -1,4 +1,5 @@
 /** What a refused request may do: get another credential, or wait. */
+import { english } from '../../base/language.js';
 import { Readable } from 'node:stream';
 import { readRefused, type HttpReply } from './exchange.js';
 
@@ -37,5 +38,5 @@ export function pauseMs({ headers, status }: HttpReply, now: number): number | u
 }
 
 export function askAgain(ms: number): string {
-  return `Ask again in ${Math.ceil(ms / 1000)} s.`;
+  return english`Ask again in ${Math.ceil(ms / 1000)} s.`;
 }

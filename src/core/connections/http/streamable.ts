@@ -2,6 +2,7 @@
  * Speaks Streamable HTTP (X2): every message is posted, and one more stream brings unrequested
  * messages.
  */
+import { english } from '../../base/language.js';
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
@@ -259,8 +260,7 @@ function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean
 const earlyMs = 10_000;
 const fewRequests = 3;
 const mostEarlyLosses = 2;
-const forgottenAtOnce =
-  'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
+const forgottenAtOnce = english`gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.`;
 
 /**
  * Posts messages within the session (X2). Invariants: a message is posted a second time only if it
@@ -372,7 +372,7 @@ class HttpSession {
       const saysWhy =
         error instanceof TransportFailure &&
         ['unreachable', 'sessionLost'].includes(error.reason.kind);
-      const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
+      const failure = saysWhy ? error : this.lost(english`came to nothing: ${messageOf(error)}`);
       this.onLost(failure);
       throw failure;
     }
@@ -400,9 +400,11 @@ class HttpSession {
     };
     await readWholeAnswer(this.deps, id, reply, hear, signal);
     const [message] = heard;
-    if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
+    if (message && 'error' in message)
+      throw this.lost(english`was refused: ${message.error.message}`);
     const facts = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
-    if (typeof facts === 'string') throw this.lost(`was answered wrongly: the answer ${facts}`);
+    if (typeof facts === 'string')
+      throw this.lost(english`was answered wrongly: the answer ${facts}`);
     endpoint.protocolVersion = versionHeader(facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     discard((await endpoint.post(initialized, 'other', { signal })).body);

@@ -4,6 +4,7 @@
  * program if they want its output while it runs; a run ends when nobody wants it; when `outputsFor`
  * resolves, nothing is left of runs for it only.
  */
+import { english } from '../../base/language.js';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -150,18 +151,18 @@ export class ValueCommands {
         ]);
       if (signal.aborted) return { kind: 'stopped' };
       const said = lastLines(stderr.text);
+      const failed = (why: string): Output => ({
+        kind: 'failed',
+        why: said === '' ? why : english`${why}; last on stderr:\n${said}`,
+      });
       if (over.signal.reason === 'large')
         return { kind: 'failed', why: 'printed more than 64 KiB and was stopped' };
       if (!exit)
-        return {
-          kind: 'failed',
-          why: `was stopped because it took longer than ${limitMs / 1000} s${said}`,
-        };
-      if (exit.signal !== null)
-        return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
-      if (exit.code !== 0) return { kind: 'failed', why: `exited with code ${exit.code}${said}` };
+        return failed(english`was stopped because it took longer than ${limitMs / 1000} s`);
+      if (exit.signal !== null) return failed(english`was ended by ${exit.signal}`);
+      if (exit.code !== 0) return failed(english`exited with code ${exit.code ?? ''}`);
       const value = stdout.text.replace(/(?<![\r\n])[\r\n]+$/, '');
-      if (value === '') return { kind: 'failed', why: `printed nothing${said}` };
+      if (value === '') return failed('printed nothing');
       return { kind: 'printed', value };
     } finally {
       timer.dispose();
@@ -207,33 +208,37 @@ function lineOf({ argv: [command, ...args] }: CommandSource): string {
 
 function lastLines(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).filter((line) => line.trim() !== '');
-  const quoted = lines.slice(-quotedLines).map((line) => `  “${shortened(line, 300)}”\n`);
-  return quoted.length === 0 ? '' : `; last on stderr:\n${quoted.join('')}`;
+  return lines
+    .slice(-quotedLines)
+    .map((line) => `  “${shortened(line, 300)}”\n`)
+    .join('');
 }
-
-const isMissing = 'could not be started, because';
 
 async function whyNotStarted(
   { argv: [command], cwd }: CommandSource,
   error: NodeJS.ErrnoException,
   env: Environment,
 ): Promise<string> {
-  if (error.code !== 'ENOENT') return `could not be started (${error.code ?? error.message})`;
+  if (error.code !== 'ENOENT')
+    return english`could not be started (${error.code ?? error.message})`;
   const found = fileOf(command, { cwd, env });
-  if (found) return `could not be started. ${withoutInterpreter(found).replace(/\.$/, '')}`;
-  if (/[\\/]/.test(command)) return `${isMissing} the file or its folder does not exist`;
+  if (found) return english`could not be started. ${withoutInterpreter(found).replace(/\.$/, '')}`;
+  if (/[\\/]/.test(command))
+    return 'could not be started, because the file or its folder does not exist';
   const { folders } = await searchPath(command, env);
-  return `${isMissing} it is in none of the ${folders} folders of PATH`;
+  return english`could not be started, because it is in none of the ${folders} folders of PATH`;
 }
 
 function failureOf(source: CommandSource, path: StartFailure['path'], why: string): StartFailure {
-  const fix = why.startsWith(isMissing)
-    ? 'Install the program, or correct its path.'
-    : 'Run the command in a terminal to see what is missing, for example a sign-in.';
+  const line = lineOf(source);
   return {
     code: 'value-command-failed',
-    message: `did not start: the program of a value ${why}${why.endsWith('\n') ? '' : '.\n'}Command: ${lineOf(source)}.`,
-    fix: `${fix} Then start the server again.`,
+    message: why.endsWith('\n')
+      ? english`did not start: the program of a value ${why}Command: ${line}.`
+      : english`did not start: the program of a value ${why}.\nCommand: ${line}.`,
+    fix: why.startsWith('could not be started, because')
+      ? 'Install the program, or correct its path. Then start the server again.'
+      : 'Run the command in a terminal to see what is missing, for example a sign-in. Then start the server again.',
     path,
   };
 }

@@ -167,7 +167,7 @@ function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
   const label = said`${fact.toolset} ${translated(phrase)}`;
   const words = [
     conversation !== undefined && conversationName(conversation, options),
-    reason,
+    reason !== undefined && translated(reason),
     agePhrase(options.now - at),
   ];
   const time = timeOf(at, options.now);

@@ -1,7 +1,7 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { english, plural, said, translated } from '../../../core/base/language.js';
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
-import { changePhrase, listed } from '../../../core/approval/changePhrase.js';
+import { changePhrase } from '../../../core/approval/changePhrase.js';
 import type { ChangedOffer } from '../../../core/approval/offerPrints.js';
 import {
   code,
@@ -13,7 +13,7 @@ import {
 } from '../../../core/base/inert.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
-import { clipped, firstLine } from '../../../core/base/text.js';
+import { clipped, commaList, firstLine, andList, shortList } from '../../../core/base/text.js';
 import type { ToolsetUse } from '../../../core/calls/counts.js';
 import { serves, shortfallsOf } from '../../../core/reconcile/shortfall.js';
 import type {
@@ -404,6 +404,7 @@ function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): s
 }
 
 const longestAbout = 200;
+const mostAgents = 3;
 
 type ToolOptions = TreeOptions & { readonly use?: ToolsetUse | undefined };
 
@@ -452,7 +453,7 @@ function asksUsually({ isAsked, otherwise }: ServedTool): boolean {
 function toolNode(
   parent: Parent,
   tool: ServedTool,
-  { isAllowed, use }: ToolOptions,
+  { isAllowed, use, now }: ToolOptions,
   changed?: ChangedOffer,
   ofMine = false,
 ): TreeNode {
@@ -470,7 +471,7 @@ function toolNode(
     askingPhrase(tool),
     tool.override && said`overridden`,
     ofMine && onlyForMe(),
-    use?.wordOf(original),
+    use && usePhrase(use, original, now),
   ];
   const about = clipped(firstLine(description), longestAbout);
   const usual = isAllowed(published) ? 'calledAllow' : 'calledDefault';
@@ -496,7 +497,7 @@ function toolNode(
         : formatted`Not in this editor: ${translated(refusal)}`,
       tool.override && overrideText(tool),
       changeLine(changed),
-      useLine(use, original),
+      use && useLine(use, original, now),
       formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
     ],
     icon: { id: 'tools' },
@@ -507,9 +508,27 @@ function toolNode(
   });
 }
 
-function useLine(use: ToolsetUse | undefined, original: string): Markdown | undefined {
-  const line = use?.lineOf(original);
-  return line === undefined ? undefined : formatted`${line}`;
+/** Returns undefined if nothing can be said yet. */
+function usePhrase(use: ToolsetUse, original: string, now: number): string | undefined {
+  const { judgedDays: days = 0 } = use;
+  if (use.isUnused(original))
+    return plural(days, 'never called in 1 day', 'never called in {0} days');
+  const found = use.tools.get(original);
+  if (!found) return undefined;
+  const since = durationPhrase(now - found.last);
+  return plural(found.calls, '1 call, last {1} ago', '{0} calls, last {1} ago', since);
+}
+
+function useLine(use: ToolsetUse, original: string, now: number): Markdown | undefined {
+  const phrase = usePhrase(use, original, now);
+  if (phrase === undefined) return undefined;
+  const { failed = 0, agents = [] } = use.tools.get(original) ?? {};
+  const facts = present([
+    phrase,
+    failed > 0 && said`${failed} failed`,
+    agents.length > 0 && said`by ${shortList(agents, mostAgents, said)}`,
+  ]);
+  return formatted`${facts.join(' · ')}`;
 }
 
 function excludedNodes(parent: Parent, server: ServerStatus): TreeNode[] {
@@ -651,7 +670,7 @@ function changeLine(changed: ChangedOffer | undefined): Markdown | undefined {
   if (!changed) return undefined;
   return changed.parts.includes('new')
     ? formatted`New since you let its server start.`
-    : formatted`Its ${translated(listed(changed.parts))} changed since you let its server start.`;
+    : formatted`Its ${translated(andList(changed.parts))} changed since you let its server start.`;
 }
 
 function originLine(original: string, published: string): Markdown | false {
@@ -661,7 +680,7 @@ function originLine(original: string, published: string): Markdown | false {
 function argumentLine(names: readonly string[], required: readonly string[] = []): Markdown {
   if (names.length === 0) return formatted`Takes no arguments.`;
   const words = names.map((name) => (required.includes(name) ? name : `[${name}]`));
-  return formatted`Takes ${words.join(', ')}`;
+  return formatted`Takes ${commaList(words, said)}`;
 }
 
 const nameOf = ({ name }: { readonly name: string }): string => name;

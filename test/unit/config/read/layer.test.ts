@@ -210,6 +210,10 @@ describe('the layer of one person (C7)', () => {
     assert.deepEqual(Object.keys(servers), ['files', 'web', 'scratch']);
     assert.ok(servers['scratch']?.kind === 'valid');
     assert.equal(servers['scratch'].source, `/ws/${localPath}`);
+    const user: SourceText = { ...sourceOf(shared), file: '/home/.minds/mcp.yaml', origin: 'user' };
+    const mine = 'version: 1\nservers:\n  scratch: { transport: stdio, command: node }\n';
+    const ids = Object.keys(applied(localOf(mine), user).servers);
+    assert.deepEqual(ids, ['scratch', 'files', 'web'], 'before those of the person (N5b)');
   });
 
   it('the layer lies over `.mcprc` and the own file, without `.minds/mcp.yaml` too', () => {

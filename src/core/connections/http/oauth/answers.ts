@@ -3,6 +3,7 @@
  * wrong type costs its field, or its entry of a list. A required field that this client does not
  * need gets a neutral value.
  */
+import { english } from '../../../base/language.js';
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject, type Fields } from '../../../base/isObject.js';
@@ -63,11 +64,11 @@ export function whatCameForToken(text: string): string | undefined {
   const { access_token: token, error, error_description: description } = answer;
   if (typeof token === 'string' && token !== '') return undefined;
   if (typeof error === 'string') {
-    const words = typeof description === 'string' ? `: ${description}` : '';
-    return `with the error ${error}${words}`.slice(0, 300);
+    const words = typeof description === 'string' ? english`${error}: ${description}` : error;
+    return english`with the error ${words.slice(0, 285)}`;
   }
   const isNull = /"access_token"\s*:\s*null/.test(text);
-  return `without a token: \`access_token\` is ${isNull ? 'null' : faultOf(token)}`;
+  return english`without a token: \`access_token\` is ${isNull ? 'null' : faultOf(token)}`;
 }
 
 function faultOf(token: unknown): string {

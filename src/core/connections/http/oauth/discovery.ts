@@ -5,6 +5,7 @@
  * server on this machine to this machine; metadata counts only for the issuer of its address (RFC
  * 8414 section 3.3).
  */
+import { english } from '../../../base/language.js';
 import {
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
@@ -104,7 +105,7 @@ async function resourceMetadata(
   const ofParent = place && (await find(place));
   if (ofParent?.resource === resource) return ofParent;
   throw new SignInFailure(
-    `The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
+    english`The metadata of ${shown(server)} is for another resource, ${resource}, so no token is requested.`,
     'Write the address of the resource as url if you mean that server; otherwise ask who runs the server to correct its metadata.',
   );
 }
@@ -114,7 +115,7 @@ function issuerIn(issuers: readonly string[], server: URL, { issuer: wanted }: D
     wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
   if (issuer !== undefined) return issuer;
   throw new SignInFailure(
-    `${shown(server)} asks for a sign-in at ${issuers[0]}, but the config file names ${wanted}, so no sign-in begins.`,
+    english`${shown(server)} asks for a sign-in at ${issuers[0] ?? ''}, but the config file names ${wanted ?? ''}, so no sign-in begins.`,
   );
 }
 
@@ -230,7 +231,7 @@ export function checkAddress({ issuer }: Authority, target: string): void {
   const isHere = url !== undefined && isLoopback(url.hostname);
   if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
     throw new SignInFailure(
-      `The authorization server ${issuer} names a local address (${target}): no sign-in begins.`,
+      english`The authorization server ${issuer} names a local address (${target}): no sign-in begins.`,
     );
   }
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
@@ -240,13 +241,13 @@ export function checkAddress({ issuer }: Authority, target: string): void {
 function checkIssuer({ issuer, metadata }: Authority): void {
   if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
   throw new SignInFailure(
-    `The metadata published at ${issuer} names ${metadata.issuer} as its issuer, so it is not trusted and no sign-in begins.`,
+    english`The metadata published at ${issuer} names ${metadata.issuer} as its issuer, so it is not trusted and no sign-in begins.`,
   );
 }
 
 function notEncrypted(issuer: string, address: string): SignInFailure {
   return new SignInFailure(
-    `The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`,
+    english`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`,
   );
 }
 
@@ -259,11 +260,11 @@ export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefin
   const { issuer, metadata } = authority;
   if (metadata?.authorization_endpoint === absentEndpoint)
     throw new SignInFailure(
-      `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
+      english`The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
     );
   if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
     throw new SignInFailure(
-      `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
+      english`The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
     );
   checkSecretRecipient(oauth, authority);
 }
@@ -276,6 +277,6 @@ export function checkSecretRecipient(
   if (!oauth?.clientSecret && !oauth?.privateKey) return;
   if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;
   throw new SignInFailure(
-    `The config file does not say that the client secret is for ${issuer}, so the secret was not sent. If it is, set oauth.issuer to that address.`,
+    english`The config file does not say that the client secret is for ${issuer}, so the secret was not sent. If it is, set oauth.issuer to that address.`,
   );
 }

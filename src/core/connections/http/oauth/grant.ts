@@ -81,6 +81,14 @@ export function parseKept(text: string | undefined): Kept {
   }
 }
 
+export function tokenOf({ grant }: Kept): string | undefined {
+  return grant?.tokens.access_token;
+}
+
+export function withoutGrant({ registration }: Kept): Kept {
+  return { registration, grant: undefined };
+}
+
 export function secretsOfKept({ registration, grant }: Kept): string[] {
   const { access_token, refresh_token, id_token } = grant?.tokens ?? {};
   const secrets = [grant?.client?.client_secret, registration?.client.client_secret];

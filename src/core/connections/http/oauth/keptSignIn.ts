@@ -6,10 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.js';
 import type { Disposable } from '../../../base/disposables.js';
+import { english } from '../../../base/language.js';
 import type { Log } from '../../../base/log.js';
 import { asText, messageOf } from '../../../base/text.js';
 import { timelyAnswer, type SecretStore } from './contract.js';
-import { parseKept, secretsOfKept, type Kept } from './grant.js';
+import { parseKept, secretsOfKept, tokenOf, type Kept } from './grant.js';
 
 export interface KeptSignInDeps {
   readonly secrets: SecretStore;
@@ -25,12 +26,15 @@ export interface KeptSignInDeps {
 /** A server may still quote the token from before the renewal. */
 const mostSecrets = 3;
 
+export const silent = english`The store of sign-ins did not answer. It may wait for you to unlock it.`;
+
 export class KeptSignIn implements Disposable {
   value: Kept = parseKept(undefined);
   private firstRead: Promise<boolean> | undefined;
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
   private storeFails = false;
+  private isLate = false;
   /** Says why the store cannot be read. */
   unreadable: string | undefined;
   private readonly secrets: Disposable[] = [];
@@ -38,7 +42,7 @@ export class KeptSignIn implements Disposable {
   constructor(private readonly deps: KeptSignInDeps) {}
 
   get token(): string | undefined {
-    return this.value.grant?.tokens.access_token;
+    return tokenOf(this.value);
   }
 
   /** Resolves when the store has been read. */
@@ -52,13 +56,19 @@ export class KeptSignIn implements Disposable {
    */
   async reread(): Promise<boolean> {
     if (this.storeFails) return true;
-    return await timelyAnswer(this.deps.clock, this.read()).catch(() => false);
-  }
-
-  /** Changes what the store has now, so that it keeps what another process has written. */
-  async change(edit: (kept: Kept) => Kept): Promise<void> {
-    await this.reread();
-    await this.keep(edit(this.value));
+    // It may wait for a person.
+    if (this.isLate) return false;
+    const reading = this.read();
+    try {
+      return await timelyAnswer(this.deps.clock, reading);
+    } catch {
+      this.unreadable = silent;
+      this.isLate = true;
+      void reading.then(() => {
+        this.isLate = false;
+      });
+      return false;
+    }
   }
 
   async keep(kept: Kept): Promise<void> {
@@ -66,10 +76,6 @@ export class KeptSignIn implements Disposable {
     this.writes += 1;
     this.writing = this.writing.then(() => this.write(kept));
     await this.writing;
-  }
-
-  async forgetGrant(): Promise<void> {
-    await this.keep({ registration: this.value.registration, grant: undefined });
   }
 
   dispose(): void {

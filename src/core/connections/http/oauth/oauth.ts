@@ -34,8 +34,17 @@ import {
   type SignInStore,
 } from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
-import { coversScopes, grantKey, isStale, joinedScopes, type Grant, type Kept } from './grant.js';
-import { KeptSignIn, type KeptSignInDeps } from './keptSignIn.js';
+import {
+  coversScopes,
+  grantKey,
+  isStale,
+  joinedScopes,
+  tokenOf,
+  withoutGrant,
+  type Grant,
+  type Kept,
+} from './grant.js';
+import { KeptSignIn, silent, type KeptSignInDeps } from './keptSignIn.js';
 import type { Renewal } from './renewal.js';
 
 interface OAuthDeps extends Omit<KeptSignInDeps, 'key' | 'onTokenChanged'> {
@@ -247,7 +256,7 @@ export class OAuthAccess implements HttpAccess {
         clock,
         fetchFn: this.fetchFor(limit),
         signal: limit,
-        onRegistered: (registration) => this.kept.change((kept) => ({ ...kept, registration })),
+        onRegistered: (registration) => this.change((kept) => ({ ...kept, registration })),
         onShown: () => {
           this.registrationDoubted = true;
         },
@@ -255,18 +264,20 @@ export class OAuthAccess implements HttpAccess {
     };
     const signedIn = await limited(clock, signInLimitMs, over, sign, late);
     this.registrationDoubted = false;
-    this.lacking = undefined;
-    this.newest = signedIn.grant?.tokens.access_token;
-    await this.kept.keep(signedIn);
+    this.newest = tokenOf(signedIn);
+    await this.change(() => {
+      this.lacking = undefined;
+      return signedIn;
+    });
   }
 
   async signOut(): Promise<void> {
-    await this.kept.reread();
-    const { grant } = this.kept.value;
+    const { grant } = await this.change(withoutGrant);
     this.lacking = undefined;
-    await this.kept.forgetGrant();
     this.lack('You signed out.', {});
+    const { unreadable } = this.kept;
     if (grant) await this.revoke(grant);
+    else if (unreadable !== undefined) this.warnOfTokens(unreadable);
   }
 
   dispose(): void {
@@ -302,15 +313,24 @@ export class OAuthAccess implements HttpAccess {
     const lacks = this.lacking?.scope ?? '';
     const isNoted = this.kept.value.lacks === lacks;
     if (this.isProgram || isNoted) return;
-    void this.exclusively(() =>
-      this.kept.change((kept) => (kept.grant ? { ...kept, lacks } : kept)),
-    ).catch(() => undefined);
+    void this.change((kept) => (kept.grant ? { ...kept, lacks } : kept)).catch(() => undefined);
   }
 
-  private exclusively(work: () => Promise<void>): Promise<void> {
+  /** @param key for a renewal, or for a change in the store, which takes no time */
+  private exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
     // Every program gets its own token.
-    if (this.isProgram) return work();
-    return this.deps.secrets.exclusively(this.deps.key, work);
+    return this.isProgram ? work() : this.deps.secrets.exclusively(key, work);
+  }
+
+  /** Resolves to what the store had. No other process changes it between reading and writing. */
+  private change(edit: (kept: Kept) => Kept): Promise<Kept> {
+    return this.exclusively(`${this.deps.key}.change`, async () => {
+      await this.kept.reread();
+      const before = this.kept.value;
+      const after = edit(before);
+      if (after !== before) await this.kept.keep(after);
+      return before;
+    });
   }
 
   private wantedScope({ scopes }: Authority): string | undefined {
@@ -335,7 +355,8 @@ export class OAuthAccess implements HttpAccess {
 
   private async need(why: string, used: string | undefined, fix?: string): Promise<Verdict> {
     await this.kept.reread();
-    if (this.kept.value.grant && !this.hasOther(used)) await this.kept.forgetGrant();
+    if (this.kept.value.grant)
+      await this.change((kept) => (tokenOf(kept) === used ? withoutGrant(kept) : kept));
     const known = fix ?? (this.isProgram ? programFix : undefined);
     const more = known === undefined ? {} : { fix: known };
     this.lack(why, more);
@@ -349,7 +370,7 @@ export class OAuthAccess implements HttpAccess {
   /** Afterwards there is another token than `used`, unless only a person can get one. */
   private renewOnce(used: string | undefined): Promise<void> {
     if (this.renewing) return this.renewing;
-    const renewing = this.exclusively(() => this.renew(used)).finally(() => {
+    const renewing = this.exclusively(this.deps.key, () => this.renew(used)).finally(() => {
       if (this.renewing === renewing) this.renewing = undefined;
     });
     this.renewing = renewing;
@@ -363,8 +384,8 @@ export class OAuthAccess implements HttpAccess {
     const hasRefresh = grant?.tokens.refresh_token !== undefined;
     if (hasRefresh && !this.isProgram) {
       // Another process may have used up this refresh token.
-      if (!isRead) throw new Error('The store of sign-ins did not answer.');
-      await this.kept.keep({ ...this.kept.value, isRenewing: true });
+      if (!isRead) throw new Error(silent);
+      await this.change((kept) => (tokenOf(kept) === used ? { ...kept, isRenewing: true } : kept));
     }
     this.overtaken = new AbortController();
     const over = AbortSignal.any([this.ending.signal, this.overtaken.signal]);
@@ -381,30 +402,27 @@ export class OAuthAccess implements HttpAccess {
     renewal: Renewal,
     isAgain: boolean,
   ): Promise<void> {
-    await this.kept.reread();
-    const isSame = this.kept.token === grant?.tokens.access_token;
-    const { registration, lacks } = this.kept.value;
     const { host } = new URL(this.launch.url.value);
-    if (renewal.kind === 'renewed') {
-      this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
-      if (isSame) {
+    const isRenewed = renewal.kind === 'renewed';
+    this.deps.log.write(
+      isRenewed ? 'debug' : 'info',
+      `[oauth] the token of ${host} was ${isRenewed ? 'renewed' : `not renewed: ${renewal.why}`}`,
+    );
+    const { grant: found } = await this.change((kept) => {
+      if (tokenOf(kept) !== grant?.tokens.access_token) return kept;
+      const { registration, lacks } = kept;
+      if (isRenewed) {
         this.newest = renewal.grant.tokens.access_token;
-        await this.kept.keep({ registration, grant: renewal.grant, lacks });
+        return { registration, grant: renewal.grant, lacks };
       }
-      // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in
-      // end without help.
-      else if (!this.kept.value.grant) await this.revoke(renewal.grant);
-      return;
-    }
-    this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
-    if (!isSame) return;
-    const isItsClient = registration?.client.client_id === grant?.client?.client_id;
-    const isUnknown = renewal.clientUnknown && isItsClient;
-    this.endedBecause = isAgain ? lostAnswer : ended;
-    await this.kept.keep({
-      registration: isUnknown ? undefined : registration,
-      grant: undefined,
+      this.endedBecause = isAgain ? lostAnswer : ended;
+      const isItsClient = registration?.client.client_id === grant?.client?.client_id;
+      const isUnknown = renewal.clientUnknown && isItsClient;
+      return { registration: isUnknown ? undefined : registration, grant: undefined };
     });
+    // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in end
+    // without help.
+    if (isRenewed && grant && !found) await this.revoke(renewal.grant);
   }
 
   private async renewal(
@@ -437,11 +455,12 @@ export class OAuthAccess implements HttpAccess {
   private async revoke(grant: Grant): Promise<void> {
     const { revoke } = await import('./renewal.js');
     await this.limited((signal) => revoke(grant, this.fetchFor(signal))).catch((error: unknown) =>
-      this.deps.log.write(
-        'warn',
-        english`The tokens were deleted here, but not revoked: ${asText(error)}`,
-      ),
+      this.warnOfTokens(asText(error)),
     );
+  }
+
+  private warnOfTokens(why: string): void {
+    this.deps.log.write('warn', english`The tokens were deleted here, but not revoked: ${why}`);
   }
 
   private limited<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 /** Renews, gets and revokes tokens without a person. It does not know the time for it. */
+import { english } from '../../../base/language.js';
 import { createPrivateKey } from 'node:crypto';
 import type {
   OAuthClientInformationMixed,
@@ -160,7 +161,7 @@ export async function programGrant(
     const code = errorCode(error);
     if (code === undefined) throw error;
     throw new SignInFailure(
-      `${issuer} gave no token to ${clientId}: ${code} ${(error as Error).message}`.trim(),
+      english`${issuer} gave no token to ${clientId}: ${code} ${(error as Error).message}`.trim(),
     );
   }
 }

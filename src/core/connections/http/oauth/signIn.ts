@@ -48,7 +48,7 @@ export interface SignInDeps {
   readonly clock: Clock;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
-  readonly onRegistered: (registration: Registration) => Promise<void>;
+  readonly onRegistered: (registration: Registration) => Promise<unknown>;
   readonly onShown: () => void;
 }
 

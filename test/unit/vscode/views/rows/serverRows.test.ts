@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import chinese from '../../../../../l10n/bundle.l10n.zh-cn.json';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
 import type { Problem } from '../../../../../src/core/base/problem.js';
+import { speak, type Bundle } from '../../../../../src/core/base/language.js';
 import { FolderUse } from '../../../../../src/core/calls/counts.js';
 import { read } from '../../../../support/markdown.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
@@ -43,8 +45,8 @@ describe('the use of tools in the rows (H1d)', () => {
     listed: ['echo', 'rare'],
     offered: 2,
   });
-  const rowsFor = (first: number): TreeNode => {
-    const use = new FolderUse([{ ...count, first }]).of(demo, new Set(['demo']), now);
+  const rowsFor = (first: number, more: Partial<typeof count> = {}): TreeNode => {
+    const use = new FolderUse([{ ...count, first, ...more }]).of(demo, new Set(['demo']), now);
     return only(treeModel(snapshot([demo]), { ...around, now, useOf: () => use }));
   };
 
@@ -58,6 +60,38 @@ describe('the use of tools in the rows (H1d)', () => {
     assert.match(hover, /30 calls, last 2 h ago · 2 failed · by /);
     assert.doesNotMatch(hover, /\]\(command/);
     assert.match(rare?.description ?? '', /^never called in 20 days/);
+  });
+
+  it('the age of the last call is in minutes, hours or days, as ages are everywhere', () => {
+    const minute = 60_000;
+    const ages = [0, 59 * minute, 60 * minute, 47 * 60 * minute + minute, 2 * day, 20 * day];
+    const words = ages.map((age) => {
+      const [echo] = rowsFor(count.first, { calls: 1, last: now - age }).children;
+      return echo?.description.split(' · ')[0];
+    });
+    assert.deepEqual(words, [
+      '1 call, last <1 min ago',
+      '1 call, last 59 min ago',
+      '1 call, last 1 h ago',
+      '1 call, last 47 h 1 min ago',
+      '1 call, last 2 d ago',
+      '1 call, last 20 d ago',
+    ]);
+  });
+
+  it('in Chinese, the use of a tool is Chinese', () => {
+    speak('zh-cn', chinese as Bundle);
+    try {
+      const [echo, rare] = rowsFor(count.first).children;
+      assert.match(echo?.description ?? '', /^30 次调用，最近一次在 2 小时前/);
+      assert.match(
+        echo?.tooltip.value ?? '',
+        /30 次调用，最近一次在 2 小时前 · 2 次失败 · 调用者：/,
+      );
+      assert.match(rare?.description ?? '', /^20 天内未被调用/);
+    } finally {
+      speak('en', undefined);
+    }
   });
 
   it('before seven days, no tool and no server is called unused', () => {
