@@ -60,8 +60,10 @@ function askedFacts({
   return { filter: { server, agent, failed, since }, last };
 }
 
+/** The oldest first. Each program writes its own facts up to a second later. */
 function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
-  return lastFacts(lines, mostFacts).filter((fact) => fits(filter, fact));
+  const found = lastFacts(lines, mostFacts).filter((fact) => fits(filter, fact));
+  return found.sort((one, other) => one.at - other.at);
 }
 
 /** Returns the last calls with the events since the first of them, or else the last events. */

@@ -1,10 +1,12 @@
 /** `calls`: the record of what agents called, by every process of a folder. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { jsonLines } from '../../../src/core/base/text.js';
+import { callFileOf } from '../../../src/core/files/callFile.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { rawWith } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
@@ -94,6 +96,19 @@ describe('the record of calls', () => {
     for (const wrong of [['--since', '10'], ['--last', 'x'], ['import']]) {
       assert.equal((await cli.run('calls', ...wrong)).code, 2, wrong.join(' '));
     }
+  });
+
+  it('Calls are shown in the order of their beginnings, whichever program wrote first', async () => {
+    assert.equal((await cli.run('call', 'a_count', '--approve')).code, 0);
+    assert.equal((await cli.run('call', 'a_echo', '{"text":"ok"}')).code, 0);
+    const file = callFileOf(cli.folder, cli.home);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    writeFileSync(file, jsonLines(lines.reverse().map((line) => JSON.parse(line) as object)));
+    const calls = (await facts()).filter(({ outcome }) => outcome !== undefined);
+    assert.deepEqual(
+      calls.map(({ tool }) => tool),
+      ['a_count', 'a_echo'],
+    );
   });
 
   it('Three agents at once, a death, a refusal and an edit are in one record, and no call is missing', async () => {
