@@ -5,6 +5,7 @@
 import { groupedBy } from '../base/groupedBy.js';
 import { asFields } from '../base/isObject.js';
 import { asText, clipped, jsonLines } from '../base/text.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 import { storedJson } from '../protocol/json.js';
 import { numbersOfCall } from './fact.js';
 
@@ -44,7 +45,7 @@ export function countLines(facts: string, asOf: (server: string) => string): str
  * would take most of the time (P11).
  */
 function countOf(line: string, asOf: (server: string) => string): Count[] {
-  const value = asFields(storedJson(line));
+  const value = asFields(unlessThrown((): unknown => JSON.parse(line)));
   const { outcome, method, at, calls } = value;
   if (typeof at !== 'number' || !Array.isArray(calls) || method !== undefined) return [];
   const server = asText(value['toolset']);
