@@ -63,11 +63,7 @@ export async function explainTool(
       if (run.json) print(toJson({ tools, silent }));
       else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
       if (tools.length === 0) {
-        const isToolset = snapshot.servers.some(({ id }) => id === name);
-        const hint = isToolset
-          ? ` \`mcp-toolsets tools ${name}\` lists those of this toolset.`
-          : '';
-        complain(`No server lists a tool that is called "${name}".${hint}`);
+        complain(`No server lists a tool that is called "${name}".${hintFor(name, snapshot)}`);
         for (const line of silent) complain(line);
       }
       const isUsable = ({ roads, call }: Explained) =>
@@ -77,6 +73,17 @@ export async function explainTool(
     // Another process sends no patterns of overrides.
     rules.every((rule) => Object.keys(rule).length === 0) && input === undefined,
   );
+}
+
+function hintFor(name: string, { servers }: StatusSnapshot): string {
+  if (servers.some(({ id }) => id === name))
+    return ` \`mcp-toolsets tools ${name}\` lists those of this toolset.`;
+  const names = servers.flatMap(({ tools, excluded }) => [
+    ...tools.flatMap(({ published, original }) => [published, original]),
+    ...excluded.map(({ original }) => original),
+  ]);
+  const meant = nearest(name, names);
+  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
 interface Explained extends ExplainedTool {

@@ -215,7 +215,8 @@ function whyNotPublished(tool: string, { snapshot, catalogue }: RunningEngine['h
   return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
-const conversation = 'command line';
+/** Its first eight characters are what people read of it. */
+const conversation = 'terminal';
 
 /** Returns the toolsets of servers, without the built-in one, which has only tools. */
 function among({ host }: RunningEngine, server: string | undefined): readonly Toolset[] {

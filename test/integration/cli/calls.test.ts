@@ -109,6 +109,7 @@ describe('the record of calls', () => {
       calls.map(({ tool }) => tool),
       ['a_count', 'a_echo'],
     );
+    assert.match((await cli.run('calls')).stdout, / mcp-toolsets call {2}conversation terminal$/m);
   });
 
   it('Three agents at once, a death, a refusal and an edit are in one record, and no call is missing', async () => {

@@ -98,6 +98,11 @@ describe('command line: tools, resources, prompts', () => {
       } finally {
         rmSync(team);
       }
+      const slip = await cli.runWith(several, 'explain', 'eco');
+      assert.match(
+        slip.stderr,
+        /No server lists a tool that is called "eco"\. Did you mean "echo"\?/,
+      );
       const unknown = await cli.runWith(
         { ...several, dead: fixture('exits') },
         'explain',
