@@ -351,7 +351,8 @@ export class ConfiguredServers implements Servers, AdminDeps {
       if (status.kind === 'needed') {
         const isNews = !this.waitForSignIn.has(id);
         this.waitForSignIn.add(id);
-        if (isNews && status.isElsewhere && !isStopped) void unit?.restart('a person');
+        if (isNews && status.isElsewhere && !isStopped)
+          void unit?.restart('a person', english`a person signed out`);
       } else if (status.kind === 'signedIn' && this.waitForSignIn.delete(id)) {
         if (!isStopped) void unit?.start();
       }

@@ -264,7 +264,7 @@ export class ServerUnit {
    * The tools stay published. Leases end only for a person. For an agent, one starts if no other is
    * live (L5).
    */
-  async restart(by: 'a person' | 'an agent'): Promise<void> {
+  async restart(by: 'a person' | 'an agent', why = english`${by} restarted it`): Promise<void> {
     const serving = this.serving;
     const definition = startableDefinition(this.asked);
     if (!definition || serving?.definition.launchHash !== definition.launchHash) {
@@ -272,7 +272,6 @@ export class ServerUnit {
       return this.start();
     }
     const isWhole = by === 'a person' || definition.trulyStateless;
-    const why = english`${by} restarted it`;
     await (isWhole ? serving.pool.recycle(why) : serving.pool.endUnheld(why));
     // While its processes ended, a person may have stopped it, or a call may have started another
     // instance.
