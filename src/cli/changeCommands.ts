@@ -16,7 +16,7 @@ import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { serverValues } from '../core/config/edit/serverEdits.js';
 import { mindsText } from '../core/authoring/mindsText.js';
-import { mindsPath } from '../core/config/sources.js';
+import { folderOf, mindsPath } from '../core/config/sources.js';
 import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
 import { keepOutOfGit, localFileOf } from '../core/files/localFile.js';
 import { refuseOutside, writeInside } from '../core/files/realFiles.js';
@@ -107,7 +107,7 @@ export function importFile(
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);
     const change = changeOf(
       {
-        root: path.join(file, '../..'),
+        root: folderOf(file),
         file,
         label: path.relative(folder, file),
       },

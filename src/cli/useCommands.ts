@@ -2,8 +2,8 @@
  * `mcp-toolsets tools --use` and `calls --by tool`: how often tools were called (H1d), and the change
  * that keeps out the unused ones.
  */
-import path from 'node:path';
 import { changedFileOf, hasListsAbove, withoutTools } from '../core/authoring/toolLists.js';
+import { folderOf } from '../core/config/sources.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { groupedBy } from '../core/base/groupedBy.js';
@@ -137,7 +137,7 @@ function keepOut(run: Run, options: Options, uses: readonly ServerUse[]): number
     if (wasteful.length === 0) return 0;
     for (const one of wasteful) edit(files, one, options);
     for (const [file, { before, after }] of files) {
-      const place = { root: path.join(file, '../..'), file, label: file };
+      const place = { root: folderOf(file), file, label: file };
       const report = 'Agents no longer get the unused tools.';
       const change = changeOf(place, before, { after, report });
       if (options.write) writeChange(change);

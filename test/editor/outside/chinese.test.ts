@@ -61,12 +61,6 @@ describe('an editor in Chinese', () => {
     await copy.remove();
   });
 
-  const command = (id: string, ...given: unknown[]): Promise<void> =>
-    window.evaluate(
-      async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)),
-      { id, given },
-    );
-
   it('The review and its question are in Chinese', async () => {
     const { page } = window;
     await page.getByText('中的 MCP 服务器 “files” 请求启动').waitFor();
@@ -81,12 +75,12 @@ describe('an editor in Chinese', () => {
 
   it('The sidebar and the Problems view are in Chinese', async () => {
     const { page } = window;
-    await command('mcpToolsets.servers.focus');
+    await window.command('mcpToolsets.servers.focus');
     const row = page.locator('.part.sidebar .monaco-list-row[aria-label^="files"]');
     await row.getByText('1/2 个工具').waitFor();
     if ((await row.getAttribute('aria-expanded')) !== 'true') await row.click();
     await page.locator('.part.sidebar').getByText('不在白名单中').waitFor();
-    await command('workbench.actions.view.problems');
+    await window.command('workbench.actions.view.problems');
     await page.locator('.markers-panel').getByText('没有 "command"').first().waitFor();
     await window.screenshot('chinese-sidebar');
   });
@@ -94,13 +88,13 @@ describe('an editor in Chinese', () => {
   it('The hover and the completion of a config file are in Chinese', async () => {
     const { page } = window;
     const file = join(copy.path, '.minds', 'mcp.yaml');
-    await command('workbench.action.closePanel');
+    await window.command('workbench.action.closePanel');
     await window.evaluate(async (api, path) => {
       const shown = await api.window.showTextDocument(api.Uri.file(String(path)));
       const at = new api.Position(3, 6);
       shown.selection = new api.Selection(at, at);
     }, file);
-    await command('editor.action.showHover');
+    await window.command('editor.action.showHover');
     await page.locator('.monaco-hover').getByText('如何连接服务器。').waitFor();
     await window.screenshot('chinese-hover');
     await window.evaluate(async (api) => {
@@ -108,16 +102,16 @@ describe('an editor in Chinese', () => {
       const end = shown?.document.lineAt(9).range.end ?? new api.Position(0, 0);
       await shown?.edit((edit) => edit.insert(end, '\n    '));
     });
-    await command('editor.action.triggerSuggest');
+    await window.command('editor.action.triggerSuggest');
     await page.locator('.suggest-widget').getByText('必需').first().waitFor();
-    await command('toggleSuggestionDetails');
+    await window.command('toggleSuggestionDetails');
     await window.screenshot('chinese-completion');
     await page.keyboard.press('Escape');
-    await command('workbench.action.files.revert');
+    await window.command('workbench.action.files.revert');
   });
 
   it('*Try Tool* is in Chinese', async () => {
-    await command('mcpToolsets.tryTool', 'files', 'echo');
+    await window.command('mcpToolsets.tryTool', 'files', 'echo');
     const inPage = (selector: string) => window.page.locator(inWebview(selector)).first();
     await inPage('textarea, input').fill('你好');
     await window.screenshot('chinese-try-tool');
@@ -143,11 +137,11 @@ describe('an editor in Chinese', () => {
 
   it('The palette and the settings are in Chinese', async () => {
     const { page } = window;
-    await command('workbench.action.quickOpen', '>MCP Toolsets: 管理');
+    await window.command('workbench.action.quickOpen', '>MCP Toolsets: 管理');
     await page.locator('.quick-input-list').getByText('管理服务器…').first().waitFor();
     await window.screenshot('chinese-palette');
     await page.keyboard.press('Escape');
-    await command('mcpToolsets.openSettings');
+    await window.command('mcpToolsets.openSettings');
     await page.getByText('控制受信任工作区的服务器在启动前是否需要你批准').first().waitFor();
     await window.screenshot('chinese-settings');
   });

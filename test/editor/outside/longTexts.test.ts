@@ -74,7 +74,7 @@ describe('texts half as long again', () => {
       settings: { 'mcpToolsets.approval': 'ask' },
     });
     window = await editor.openWindow(copy.path);
-    await command('mcpToolsets.servers.focus');
+    await window.command('mcpToolsets.servers.focus');
     await narrowSidebar();
   });
 
@@ -82,12 +82,6 @@ describe('texts half as long again', () => {
     await editor.close();
     await copy.remove();
   });
-
-  const command = (id: string, ...given: unknown[]): Promise<void> =>
-    window.evaluate(
-      async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)),
-      { id, given },
-    );
 
   const sidebar = (): Locator => window.page.locator('.part.sidebar');
 
@@ -136,7 +130,7 @@ describe('texts half as long again', () => {
   });
 
   it('Try Tool shows its texts', async () => {
-    await command('mcpToolsets.tryTool', 'shop', 'order');
+    await window.command('mcpToolsets.tryTool', 'shop', 'order');
     const inPage = (selector: string): Locator => window.page.locator(inWebview(selector)).first();
     await inPage('button:has-text("Run øø")').click();
     await inPage('.field:has-text("This is required. øø")').waitFor();

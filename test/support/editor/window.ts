@@ -86,6 +86,14 @@ export class EditorWindow {
   evaluate: ExtensionHost['evaluate'] = async (work, ...argument) =>
     (await this.host()).evaluate(work, ...argument);
 
+  /** Resolves when the command has ended. */
+  command(id: string, ...given: unknown[]): Promise<void> {
+    return this.evaluate(
+      async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)),
+      { id, given },
+    );
+  }
+
   /**
    * Evaluates repeatedly until the answer satisfies `until`. Rejects with the last answer after
    * `limitMs`.
